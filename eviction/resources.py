@@ -10,7 +10,7 @@ WHOLE = 1.0 - ROUNDING
 """A GPU of which this much is free is free as a whole: parts of a GPU are fractions, and their sum is rounded."""
 
 
-class Capacity(Protocol):
+class NodeResources(Protocol):
     """What a node has."""
 
     @property
@@ -80,7 +80,7 @@ class Room(NamedTuple):
     jobs: int = 0
 
     @classmethod
-    def of(cls, node: Capacity, held: Iterable[Share]) -> Self:
+    def of(cls, node: NodeResources, held: Iterable[Share]) -> Self:
         """Return what is left of a node beside these."""
         return cls(node.cpus, node.memory, (1.0,) * node.gpus).beside(*held)
 

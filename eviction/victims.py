@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .resources import Capacity, Need, Room, Share
+from .resources import Need, NodeResources, Room, Share
 
 LIMIT = 4096
 """Sets of jobs that are weighed on one node at most; the best one so far holds then. Eight jobs make 256 sets."""
@@ -16,7 +16,7 @@ Held = Mapping[str, Mapping[str, Share]]
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class EvictionPlan:
     """Where a job can start, and who must leave for it.
 
     Attributes:
@@ -30,7 +30,9 @@ class Placement:
     loss: float
 
 
-def least_loss(need: Need, nodes: Mapping[str, Capacity], held: Held, losses: Mapping[str, float]) -> Placement | None:
+def least_loss(
+    need: Need, nodes: Mapping[str, NodeResources], held: Held, losses: Mapping[str, float]
+) -> EvictionPlan | None:
     """Choose node by node, first the one where the cheapest set of jobs makes room; who is gone already costs nothing elsewhere.
 
     On one node the choice is the best one. Over several nodes, among jobs that span some of them, it is greedy; at the end, whoever
@@ -68,7 +70,7 @@ class _Search:
     Args: those of `least_loss`.
     """
 
-    def __init__(self, need: Need, nodes: Mapping[str, Capacity], held: Held, losses: Mapping[str, float]) -> None:
+    def __init__(self, need: Need, nodes: Mapping[str, NodeResources], held: Held, losses: Mapping[str, float]) -> None:
         self._need = need
         self._names = sorted(nodes)
         self._held = held
@@ -85,7 +87,7 @@ class _Search:
         self._gone: set[str] = set()
         self._taken: Counter[str] = Counter()
 
-    def place(self) -> Placement | None:
+    def place(self) -> EvictionPlan | None:
         need, taken = self._need, self._taken
         order: list[str] = []
         while len(order) < need.nodes:
@@ -101,7 +103,7 @@ class _Search:
             for job in victims:
                 self._evict(job)
         kept = self._needed_victims()
-        return Placement(tuple(order), kept, sum(self._losses[job] for job in kept))
+        return EvictionPlan(tuple(order), kept, sum(self._losses[job] for job in kept))
 
     def _evict(self, job: str) -> None:
         self._gone.add(job)

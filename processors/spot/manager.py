@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from eviction import Capacity, Need, Share, least_loss, weigh
+from eviction import Need, NodeResources, Share, least_loss, weigh
 from processors.spot.cluster import Node, Request, needed, suits
 from processors.spot.estimator import DemandEstimator, DemandForecast, Estimator
 from processors.spot.placement import choose_node
@@ -73,7 +73,7 @@ class ClusterView(QuotaView, Protocol):
     def nodes(self) -> Sequence[Node]:
         """Return all nodes that are up."""
 
-    def capacity_of(self, index: int) -> Capacity:
+    def capacity_of(self, index: int) -> NodeResources:
         """Return what a node has."""
 
     def held(self) -> Mapping[str, Mapping[str, Share]]:

@@ -3,7 +3,7 @@
 import typer
 
 from schedmate.notifications.channels import Channel, EmailChannel, SlackChannel, WebhookChannel
-from schedmate.notifications.message import Severity
+from schedmate.notifications.message import Urgency
 from schedmate.notifications.notifier import Notifier
 from schedmate.settings import Loaded, NotifySection, SettingsError, read_secret
 
@@ -52,13 +52,13 @@ def command(context: typer.Context) -> None:
         producer.close()
 
 
-def channels(wanted: NotifySection) -> dict[Channel, Severity]:
+def channels(wanted: NotifySection) -> dict[Channel, Urgency]:
     """Return the channels that are configured, with the least severity of each.
 
     Raises:
         SettingsError: None is, or a file cannot be read.
     """
-    found: dict[Channel, Severity] = {}
+    found: dict[Channel, Urgency] = {}
     if wanted.webhook:
         token = read_secret(wanted.webhook_token_file) if wanted.webhook_token_file else ""
         found[WebhookChannel(wanted.webhook, token)] = wanted.webhook_severity

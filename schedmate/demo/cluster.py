@@ -10,7 +10,7 @@ from pathlib import Path
 from records import JobEvent
 from schedmate.demo.jobs.clock import VARIABLE
 from schedmate.demo.programs import PROGRAMS, Program
-from scheduler_bridge.actuators.local import LocalScheduler, Output
+from scheduler_bridge.actuators.local import LocalScheduler, StreamOutput
 
 SLOTS = 5
 """Jobs at a time: those of the story run beside each other, on whatever machine the demo is tried."""
@@ -26,7 +26,9 @@ class Cluster:
         output: Given what jobs print.
     """
 
-    def __init__(self, directory: Path, emit: Callable[[JobEvent], None], output: Callable[[Output], None]) -> None:
+    def __init__(
+        self, directory: Path, emit: Callable[[JobEvent], None], output: Callable[[StreamOutput], None]
+    ) -> None:
         self._directory = directory
         self.clocks = directory / "clocks"
         self.clocks.mkdir(parents=True)

@@ -13,7 +13,7 @@ from schedmate.assembly import job_processor, node_processor
 from schedmate.demo.cluster import Cluster
 from schedmate.demo.gpus import Gpus
 from schedmate.demo.shipping import Shipping
-from schedmate.services.sink import Sinks, Store
+from schedmate.services.sink import Sinks, StoreWriter
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators.local import LocalActuator
 from scheduler_bridge.bridge import Accepted
@@ -67,7 +67,7 @@ class Pipeline:
         self._worker = LocalWorker(self.broker, [Engine(self.processor), nodes])
         self.cluster = Cluster(directory / "jobs", self._emit, self.shipping.take)
         self._bridge = Bridge(LocalActuator(self.cluster.scheduler), SETTINGS, self.publish)
-        sinks = Sinks([Store("ClickHouse", self.writer.write, Outage("ClickHouse"))], threading.Event())
+        sinks = Sinks([StoreWriter("ClickHouse", self.writer.write, Outage("ClickHouse"))], threading.Event())
         producer = self.broker.producer()
         self._acting = Pump(self.broker.consumer("bridge", BRIDGED), producer, self._accept, seconds=POLL_S)
         self._storing = Pump(

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from records import LogChunk
-from scheduler_bridge.actuators.local import Output
+from scheduler_bridge.actuators.local import StreamOutput
 from streams.memory import MemoryBroker
 from streams.producers.chunker import Chunker, Ready
 from streams.producers.pieces import PieceSplitter
@@ -22,7 +22,7 @@ SPOOL_BYTES = 64 << 20
 class _Stream:
     """One stream of one rank of one attempt."""
 
-    def __init__(self, output: Output, offer: Callable[[Envelope], None]) -> None:
+    def __init__(self, output: StreamOutput, offer: Callable[[Envelope], None]) -> None:
         name = f"local/{output.job}/{output.attempt}/{output.rank}/{output.stream}"
         self._source = Source(output.job, output.attempt, output.node, name)
         self._offer = offer
@@ -65,7 +65,7 @@ class Shipping:
         self._streams: dict[tuple[str, int, int, str], _Stream] = {}
         self._lock = threading.Lock()
 
-    def take(self, output: Output) -> None:
+    def take(self, output: StreamOutput) -> None:
         """Take in what a job printed; no bytes end its stream."""
         key = (output.job, output.attempt, output.rank, output.stream)
         with self._lock:

@@ -14,7 +14,7 @@ import msgspec
 
 from records import UserError
 
-from .message import Message
+from .message import Notification
 
 TIMEOUT_S = 10.0
 """For one message."""
@@ -33,7 +33,7 @@ class Channel(Protocol):
 
     name: str
 
-    def send(self, message: Message, user: str) -> None:
+    def send(self, message: Notification, user: str) -> None:
         """Send a message. `user` owns its job; empty where not known.
 
         Raises:
@@ -54,7 +54,7 @@ class WebhookChannel:
     def __init__(self, url: str, token: str = "") -> None:
         self._url, self._token = url, token
 
-    def send(self, message: Message, user: str) -> None:
+    def send(self, message: Notification, user: str) -> None:
         """Post it."""
         body = {
             "severity": message.severity,
@@ -80,7 +80,7 @@ class SlackChannel:
     def __init__(self, url: str) -> None:
         self._url = url
 
-    def send(self, message: Message, user: str) -> None:
+    def send(self, message: Notification, user: str) -> None:
         """Post it."""
         owner = f" · {_escaped(user)}" if user else ""
         quotes = "```" + _escaped("\n".join(message.quotes)).replace("```", "'''") + "```" if message.quotes else ""
@@ -117,7 +117,7 @@ class EmailChannel:
         self._sender, self._to, self._user_domain = sender, to, user_domain
         self._login, self._tls = login, tls
 
-    def send(self, message: Message, user: str) -> None:
+    def send(self, message: Notification, user: str) -> None:
         """Send it, to nobody where nobody is to get it."""
         owner = [f"{user}@{self._user_domain}"] if self._user_domain and _ADDRESSABLE.fullmatch(user) else []
         receivers = [*self._to, *owner]

@@ -10,7 +10,7 @@ QUOTED = 3
 """Lines that a message quotes."""
 
 
-class Severity(StrEnum):
+class Urgency(StrEnum):
     """How soon somebody should look, the least urgent first."""
 
     INFO = "info"
@@ -20,24 +20,24 @@ class Severity(StrEnum):
     @property
     def rank(self) -> int:
         """The larger, the more urgent."""
-        return list(Severity).index(self)
+        return list(Urgency).index(self)
 
 
 _OF_OUTCOME = {
-    Outcome.AWAITING_APPROVAL: Severity.WARNING,
-    Outcome.DEFERRED: Severity.WARNING,
-    Outcome.STOPPED: Severity.WARNING,
-    Outcome.DONE: Severity.INFO,
-    Outcome.REFUSED: Severity.INFO,
-    Outcome.EXPIRED: Severity.WARNING,
-    Outcome.FAILED: Severity.CRITICAL,
-    Outcome.UNVERIFIED: Severity.CRITICAL,
+    Outcome.AWAITING_APPROVAL: Urgency.WARNING,
+    Outcome.DEFERRED: Urgency.WARNING,
+    Outcome.STOPPED: Urgency.WARNING,
+    Outcome.DONE: Urgency.INFO,
+    Outcome.REFUSED: Urgency.INFO,
+    Outcome.EXPIRED: Urgency.WARNING,
+    Outcome.FAILED: Urgency.CRITICAL,
+    Outcome.UNVERIFIED: Urgency.CRITICAL,
 }
 """A shadow is what somebody chose to see in a report; a beginning has an end that is told."""
 
 
 @dataclass(frozen=True)
-class Message:
+class Notification:
     """One message.
 
     Attributes:
@@ -51,7 +51,7 @@ class Message:
     """
 
     key: str
-    severity: Severity
+    severity: Urgency
     title: str
     lines: tuple[str, ...]
     quotes: tuple[str, ...]
@@ -60,7 +60,7 @@ class Message:
     job: str = field(default="")
 
 
-def describe(record: Record, decision: Decision | None = None) -> Message | None:
+def describe(record: Record, decision: Decision | None = None) -> Notification | None:
     """Return the message about a record; None where it is not worth one.
 
     Args:
@@ -73,9 +73,9 @@ def describe(record: Record, decision: Decision | None = None) -> Message | None
         case Failure() if record.final and record.error_type is not ErrorType.NONE:
             return _verdict(record)
         case Alarm() if record.raised:
-            return Message(
+            return Notification(
                 key=f"alarm/{record.job}/{record.attempt}/{record.kind}",
-                severity=Severity.WARNING,
+                severity=Urgency.WARNING,
                 title=f"Job {record.job}: {record.kind.replace('_', ' ')}",
                 lines=(record.detail,),
                 quotes=_quotes(record.evidence),
@@ -86,7 +86,7 @@ def describe(record: Record, decision: Decision | None = None) -> Message | None
     return None
 
 
-def _result(result: DecisionResult, decision: Decision | None) -> Message | None:
+def _result(result: DecisionResult, decision: Decision | None) -> Notification | None:
     severity = _OF_OUTCOME.get(result.outcome)
     if severity is None:
         return None
@@ -96,7 +96,7 @@ def _result(result: DecisionResult, decision: Decision | None) -> Message | None
     if result.outcome is Outcome.AWAITING_APPROVAL:
         lines.append(f"schedmate decisions approve '{result.decision_id}' --reason …")
     lines.append(f"decision {result.decision_id}" + (f", policy {decision.policy}" if decision else ""))
-    return Message(
+    return Notification(
         key=f"result/{result.decision_id}/{result.outcome}",
         severity=severity,
         title=f"{result.action.replace('_', ' ')} {target}: {result.outcome.replace('_', ' ')}",
@@ -116,12 +116,12 @@ def _result(result: DecisionResult, decision: Decision | None) -> Message | None
     )
 
 
-def _verdict(failure: Failure) -> Message:
+def _verdict(failure: Failure) -> Notification:
     part = f" ({failure.faulty_component})" if failure.error_type is ErrorType.INFRASTRUCTURE else ""
     infrastructure = failure.error_type is ErrorType.INFRASTRUCTURE
-    return Message(
+    return Notification(
         key=f"failure/{failure.job}/{failure.attempt}/{failure.signature}",
-        severity=Severity.WARNING if infrastructure else Severity.INFO,
+        severity=Urgency.WARNING if infrastructure else Urgency.INFO,
         title=f"Job {failure.job} failed: {failure.error_type.replace('_', ' ')}{part}",
         lines=(
             failure.message,

@@ -14,7 +14,7 @@ from records import Decision, JobEvent, Record
 from resilience import Outage
 
 from .channels import Channel, ChannelError
-from .message import Message, Severity, describe
+from .message import Notification, Urgency, describe
 
 log = structlog.get_logger(__name__)
 
@@ -54,7 +54,7 @@ class Notifier:
 
     def __init__(
         self,
-        channels: Mapping[Channel, Severity],
+        channels: Mapping[Channel, Urgency],
         repeat_s: float = 3600.0,
         clock: Callable[[], float] = time.time,
         give_up_s: float = GIVE_UP_S,
@@ -103,11 +103,11 @@ class Notifier:
 class _Lane:
     """One channel's thread."""
 
-    def __init__(self, channel: Channel, least: Severity, metrics: NotifierMetrics, give_up_s: float) -> None:
+    def __init__(self, channel: Channel, least: Urgency, metrics: NotifierMetrics, give_up_s: float) -> None:
         self.name = channel.name
         self._channel, self._least, self._metrics, self._give_up_s = channel, least, metrics, give_up_s
         self._outage = Outage(channel.name, consequence="its messages wait, and nothing else does")
-        self._queue: queue.Queue[tuple[Message, str] | None] = queue.Queue(WAITING)
+        self._queue: queue.Queue[tuple[Notification, str] | None] = queue.Queue(WAITING)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"notify-{channel.name}", daemon=True)
         self._thread.start()
@@ -116,7 +116,7 @@ class _Lane:
     def away(self) -> bool:
         return self._outage.ongoing
 
-    def offer(self, message: Message, user: str) -> None:
+    def offer(self, message: Notification, user: str) -> None:
         if message.severity.rank < self._least.rank:
             return
         try:
@@ -135,7 +135,7 @@ class _Lane:
         while (waiting := self._queue.get()) is not None and not self._stop.is_set():
             self._send(*waiting)
 
-    def _send(self, message: Message, user: str) -> None:
+    def _send(self, message: Notification, user: str) -> None:
         until = time.monotonic() + self._give_up_s
         while True:
             try:

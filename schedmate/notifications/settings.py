@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field, PositiveFloat
 
 from schedmate.listed import Listed
 
-from .message import Severity
+from .message import Urgency
 
 
 class NotifySettings(BaseModel, frozen=True, extra="forbid"):
@@ -14,12 +14,12 @@ class NotifySettings(BaseModel, frozen=True, extra="forbid"):
 
     webhook: str = Field("", description="Address that gets every message as JSON, with the whole record; empty: none.")
     webhook_token_file: Path | None = Field(None, description="A file with the bearer token for it.")
-    webhook_severity: Severity = Field(Severity.INFO, description="Least severity: info, warning, critical.")
+    webhook_severity: Urgency = Field(Urgency.INFO, description="Least severity: info, warning, critical.")
     slack_file: Path | None = Field(
         None,
         description="A file with the address of a Slack-compatible webhook (the address is its secret); none: none.",
     )
-    slack_severity: Severity = Field(Severity.WARNING, description="Least severity: info, warning, critical.")
+    slack_severity: Urgency = Field(Urgency.WARNING, description="Least severity: info, warning, critical.")
     smtp: str = Field("", description="Mail server, host:port; empty: no e-mail.")
     smtp_tls: bool = Field(True, description="Whether the mail server must offer STARTTLS.")
     smtp_user: str = Field("", description="User name at the mail server; empty: no authentication.")
@@ -28,5 +28,5 @@ class NotifySettings(BaseModel, frozen=True, extra="forbid"):
     email_user_domain: str = Field(
         "", description="The owner of a job gets what concerns it at USER@DOMAIN; empty: owners get no e-mail."
     )
-    email_severity: Severity = Field(Severity.CRITICAL, description="Least severity: info, warning, critical.")
+    email_severity: Urgency = Field(Urgency.CRITICAL, description="Least severity: info, warning, critical.")
     repeat_seconds: PositiveFloat = Field(3600.0, description="Within which the same message goes once.")

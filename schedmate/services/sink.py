@@ -27,7 +27,7 @@ DAY_S = 86_400
 
 
 @dataclass(frozen=True)
-class Store:
+class StoreWriter:
     """One store: how a batch is written (repeats change nothing), and whether it is away."""
 
     name: str
@@ -38,7 +38,7 @@ class Store:
 class Sinks:
     """Writes every batch to all stores, and holds the stream back while one of them is away."""
 
-    def __init__(self, stores: Sequence[Store], stop: Event) -> None:
+    def __init__(self, stores: Sequence[StoreWriter], stop: Event) -> None:
         self._stores = stores
         self._stop = stop
 
@@ -103,11 +103,11 @@ def redis_state(settings: RedisSection) -> RedisState:
 def opened(settings: Settings, telemetry: Telemetry, stop: Event) -> Iterator[Sinks]:
     """Open the stores that the settings name, and count what they do."""
     writer, outage = ClickHouseWriter(clickhouse_opener(settings.clickhouse)), _outage("ClickHouse")
-    stores = [Store("ClickHouse", writer.write, outage)]
+    stores = [StoreWriter("ClickHouse", writer.write, outage)]
     telemetry.export(writer.metrics, outage.metrics)
     if settings.redis.url:
         state, outage = redis_state(settings.redis), _outage("Redis")
-        stores.append(Store("Redis", state.update, outage))
+        stores.append(StoreWriter("Redis", state.update, outage))
         telemetry.export(state.metrics, outage.metrics)
     try:
         yield Sinks(stores, stop)

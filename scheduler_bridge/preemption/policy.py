@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from eviction import Placement
+from eviction import EvictionPlan
 from records import Action, Checkpoint, Decision, decision_id
 from scheduler_bridge.actuators import Queue, RunningJob, SchedulerJobState, SchedulerNodeState, WaitingJob
 from scheduler_bridge.selectors import matches_any
@@ -136,7 +136,7 @@ def _evict(job: RunningJob, loss: Loss, waiting: WaitingJob, settings: BridgeSet
     )
 
 
-def _afterwards(queue: Queue, placement: Placement) -> Queue:
+def _afterwards(queue: Queue, placement: EvictionPlan) -> Queue:
     """Return the queue once the victims are gone; nodes that were made room on are left to whom it was made for."""
     return replace(
         queue,

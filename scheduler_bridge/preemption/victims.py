@@ -2,18 +2,18 @@
 
 from collections.abc import Callable, Collection, Mapping
 
-from eviction import Placement
+from eviction import EvictionPlan
 from eviction import least_loss as least_loss_of
 from scheduler_bridge.actuators import Need, Queue
 
-VictimChoice = Callable[[Need, Queue, Collection[str], Mapping[str, float]], Placement | None]
+VictimChoice = Callable[[Need, Queue, Collection[str], Mapping[str, float]], EvictionPlan | None]
 """A choice of victims: what a job needs, the queue, the nodes that it may use, and what each job that may be evicted would lose.
 
 Returns None where evicting all of them would not make room.
 """
 
 
-def least_loss(need: Need, queue: Queue, allowed: Collection[str], losses: Mapping[str, float]) -> Placement | None:
+def least_loss(need: Need, queue: Queue, allowed: Collection[str], losses: Mapping[str, float]) -> EvictionPlan | None:
     """Choose those that lose least. See `eviction.least_loss`, which the simulator asks too.
 
     Args:

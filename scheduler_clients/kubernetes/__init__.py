@@ -15,15 +15,15 @@ from .lineage import ACTS, ATTEMPT, LINEAGE, STOPPED_FOR, JobName, attempt_of, i
 from .objects import Job, Meta, Node, Pod, Taint
 from .placement import admits, excluded_nodes, is_tied_to_pods, pinned_nodes, with_excluded
 from .resources import cpus, gpus, main_container, memory, requested
-from .store import Store
+from .store import Informer
 from .workloads import (
     KINDS,
     QUEUE,
-    Change,
     Order,
+    Patch,
     PodGroup,
     QueuedWorkload,
-    Workload,
+    WorkloadObject,
     WorkloadPhase,
     kind_named,
     kind_of,
@@ -36,7 +36,7 @@ __all__ = [
     "LINEAGE",
     "QUEUE",
     "STOPPED_FOR",
-    "Change",
+    "Informer",
     "Job",
     "JobName",
     "KubernetesClient",
@@ -49,13 +49,13 @@ __all__ = [
     "Meta",
     "Node",
     "Order",
+    "Patch",
     "Pod",
     "PodGroup",
     "QueuedWorkload",
     "ResourceVersionExpired",
-    "Store",
     "Taint",
-    "Workload",
+    "WorkloadObject",
     "WorkloadPhase",
     "admits",
     "attempt_of",

@@ -2,10 +2,10 @@
 
 from .lineage import STOPPED_FOR, attempt_of, is_cancelled
 from .objects import Job
-from .workloads import QUEUE, Workload
+from .workloads import QUEUE, WorkloadObject
 
 
-def is_resumed(job: Job | Workload) -> bool:
+def is_resumed(job: Job | WorkloadObject) -> bool:
     """True where the bridge suspended a job for good, and a person let it go again."""
     meta = job.metadata
     if not is_cancelled(meta) or STOPPED_FOR in meta.annotations:
@@ -15,6 +15,6 @@ def is_resumed(job: Job | Workload) -> bool:
     return bool(job.SUSPEND) and not job.suspended
 
 
-def present_attempt(job: Job | Workload) -> int:
+def present_attempt(job: Job | WorkloadObject) -> int:
     """Return how often the job was started before: as noted, and once more where a person resumed it after it was cancelled."""
     return attempt_of(job.metadata) + is_resumed(job)

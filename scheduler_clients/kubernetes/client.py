@@ -26,11 +26,11 @@ from .errors import (
     ResourceVersionExpired,
 )
 from .objects import Job, ListMeta, Node, Pod
-from .workloads.kind import Workload
+from .workloads.kind import WorkloadObject
 from .workloads.kueue import QueuedWorkload
 
-_T = TypeVar("_T", bound=Job | Node | Pod | Workload | QueuedWorkload)
-_Custom = TypeVar("_Custom", bound=Workload | QueuedWorkload)
+_T = TypeVar("_T", bound=Job | Node | Pod | WorkloadObject | QueuedWorkload)
+_Custom = TypeVar("_Custom", bound=WorkloadObject | QueuedWorkload)
 _Decoded = TypeVar("_Decoded")
 _PAGE = 500
 """Objects of one answer to a list, as kubectl asks for them."""
@@ -196,7 +196,7 @@ class KubernetesClient:
         meta, verb = body["metadata"], self._custom.delete_namespaced_custom_object
         self._ask(verb, group, version, meta["namespace"], plural, meta["name"])
 
-    def delete_workload(self, one: Workload) -> None:
+    def delete_workload(self, one: WorkloadObject) -> None:
         """Delete an object of a kind and what it owns, unless another has taken its name."""
         options = {"propagationPolicy": "Background", "preconditions": {"uid": one.metadata.uid}}
         verb, meta = self._custom.delete_namespaced_custom_object, one.metadata
@@ -219,7 +219,7 @@ class KubernetesClient:
         asked = {"dry_run": "All"} if dry_run else {}
         self._ask(self._core.create_namespaced_pod_eviction, meta.name, meta.namespace, body, **asked)
 
-    def tell(self, about: Job | Node | Workload, reason: str, note: str) -> None:
+    def tell(self, about: Job | Node | WorkloadObject, reason: str, note: str) -> None:
         """Write an Event on an object, as `kubectl describe` shows it."""
         meta = about.metadata
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -246,7 +246,7 @@ class KubernetesClient:
     def _verb(self, kind: type[_T], namespace: str) -> tuple[Callable[..., Any], tuple[str, ...]]:
         if issubclass(kind, Node):
             return self._core.list_node, ()
-        if issubclass(kind, Workload | QueuedWorkload):
+        if issubclass(kind, WorkloadObject | QueuedWorkload):
             if namespace:
                 return self._custom.list_namespaced_custom_object, (kind.GROUP, kind.VERSION, namespace, kind.PLURAL)
             return self._custom.list_cluster_custom_object, (kind.GROUP, kind.VERSION, kind.PLURAL)

@@ -10,11 +10,11 @@ import structlog
 from .client import KubernetesClient
 from .errors import KubernetesError, KubernetesNotFound, ResourceVersionExpired
 from .objects import Job, Meta, Node, Pod
-from .workloads import Workload
+from .workloads import WorkloadObject
 
 log = structlog.get_logger(__name__)
 
-_T = TypeVar("_T", bound=Job | Node | Pod | Workload)
+_T = TypeVar("_T", bound=Job | Node | Pod | WorkloadObject)
 _PAUSE = (0.2, 10.0)
 _UNKNOWN = 30.0
 """Seconds after which a kind that the cluster does not know is asked for again: somebody may install it."""
@@ -37,7 +37,7 @@ class _Status(msgspec.Struct):
     message: str = ""
 
 
-class Store(Generic[_T]):
+class Informer(Generic[_T]):
     """What there is now, by uid. A thread lists once, then watches; bookmarks keep its place fresh, and 410 makes it list again.
 
     Args:

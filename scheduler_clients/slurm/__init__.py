@@ -1,14 +1,14 @@
 """Slurm through its own command line, the only complete interface to it (slurmrestd cannot requeue)."""
 
 from .client import SlurmClient
-from .commands import Run, SlurmCommands
+from .commands import RunCommand, SlurmCommands
 from .errors import SlurmError, SlurmRefused, SlurmUnavailable, UnknownSlurmJob
 from .job import ENDED, SlurmJob, SlurmShare
 from .node import SlurmNode
 
 __all__ = [
     "ENDED",
-    "Run",
+    "RunCommand",
     "SlurmClient",
     "SlurmCommands",
     "SlurmError",

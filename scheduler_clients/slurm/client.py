@@ -12,7 +12,7 @@ from pathlib import Path
 import structlog
 
 from . import het_job, json_list, node, submission, text
-from .commands import Run, SlurmCommands
+from .commands import RunCommand, SlurmCommands
 from .errors import SlurmError, SlurmRefused, UnknownSlurmJob
 from .gres import shards_per_gpu
 from .job import NONE, SlurmJob
@@ -49,7 +49,7 @@ class SlurmClient:
         run: Runs the commands.
     """
 
-    def __init__(self, run: Run | None = None) -> None:
+    def __init__(self, run: RunCommand | None = None) -> None:
         self._run = run or SlurmCommands()
         self._confirmed: frozenset[str] = frozenset()
         self._shards_per_gpu: int | None = None

@@ -12,7 +12,7 @@ _FAILED = "job script retrieval failed"
 _PING = "see whether slurmctld is up (scontrol ping)"
 
 
-class Run(Protocol):
+class RunCommand(Protocol):
     """Runs one of Slurm's commands. Tests pass one that answers with recorded output."""
 
     def __call__(self, *command: str) -> str:

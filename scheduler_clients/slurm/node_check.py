@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .client import SlurmClient, reservation_name
-from .commands import Run, SlurmCommands
+from .commands import RunCommand, SlurmCommands
 from .errors import SlurmError
 
 WAIT_S = 10
@@ -50,7 +50,7 @@ class SlurmNodeCheck:
         limit_s: float = 60.0,
         environment: Mapping[str, str] | None = None,
         *,
-        run: Run | None = None,
+        run: RunCommand | None = None,
         cluster: str = "",
     ) -> None:
         self._command, self._options, self._limit_s = tuple(command), tuple(options), limit_s

@@ -26,7 +26,7 @@ _json = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True)
-class Change:
+class SectionUpdate:
     """One section of one hash, as one record has it.
 
     Attributes:
@@ -46,7 +46,7 @@ class Change:
     newest_only: bool = False
 
 
-def changes(place: Position, record: Record) -> list[Change]:
+def changes(place: Position, record: Record) -> list[SectionUpdate]:
     """Return what `record`, read at `place`, changes. Nothing where Redis does not show its kind."""
     make = _MAKERS.get(type(record))
     return make(place, record) if make else []
@@ -74,7 +74,7 @@ def _fields(**values: Any) -> dict[str, str]:
     return {name: _text(value) for name, value in values.items()}
 
 
-def _event(place: Position, event: records.JobEvent) -> list[Change]:
+def _event(place: Position, event: records.JobEvent) -> list[SectionUpdate]:
     if event.kind is EventKind.DESCRIBED:
         return []
     # Within an attempt a scheduler's word stands above a pipe's, whichever is the newer.
@@ -82,7 +82,7 @@ def _event(place: Position, event: records.JobEvent) -> list[Change]:
     at = _position(event.attempt, _micros(event.time), place.offset)
     if event.kind in (EventKind.PACKED, EventKind.UNPACKED):
         beside = event.packed_with if event.kind is EventKind.PACKED else ""
-        packing = Change("job", event.job, "packing_at", at, _fields(packed_with=beside))
+        packing = SectionUpdate("job", event.job, "packing_at", at, _fields(packed_with=beside))
         return [packing] if beside else [packing, _not_slowed(event.job, at)]
     if event.kind not in _STATES:
         fields = _fields(
@@ -91,7 +91,7 @@ def _event(place: Position, event: records.JobEvent) -> list[Change]:
             warning_time=event.time,
             lines_lost=event.lines or None,
         )
-        return [Change("job", event.job, "warning_at", at, fields)]
+        return [SectionUpdate("job", event.job, "warning_at", at, fields)]
     fields = _fields(state=_STATES[event.kind], attempt=event.attempt, state_time=event.time)
     known = {
         "scheduler": event.scheduler,
@@ -116,17 +116,17 @@ def _event(place: Position, event: records.JobEvent) -> list[Change]:
         fields |= dict.fromkeys(_ONLY_WHEN_ENDED, "")
         if event.kind is EventKind.STARTED:
             fields |= _fields(started=event.time)
-    change = Change("job", event.job, "event_at", lifted, fields)
+    change = SectionUpdate("job", event.job, "event_at", lifted, fields)
     return [change] if event.kind is EventKind.SUBMITTED else [change, _not_slowed(event.job, at)]
 
 
-def _not_slowed(job: str, at: str) -> Change:
+def _not_slowed(job: str, at: str) -> SectionUpdate:
     """Return the change that takes a slowdown away: the packing, or the attempt, is over."""
     fields = dict.fromkeys(("slowed_by", "slowdown_ratio", "slowdown_time", "slowdown_attempt"), "")
-    return Change("job", job, "slowdown_at", at, fields, newest_only=True)
+    return SectionUpdate("job", job, "slowdown_at", at, fields, newest_only=True)
 
 
-def _metric(place: Position, metric: records.JobMetric) -> list[Change]:
+def _metric(place: Position, metric: records.JobMetric) -> list[SectionUpdate]:
     at = (_micros(metric.time), place.offset)
     fields = _fields(
         metric_attempt=metric.attempt,
@@ -152,8 +152,10 @@ def _metric(place: Position, metric: records.JobMetric) -> list[Change]:
     # The job shows its lowest rank: the further down, the later its position counts.
     lowest_first = max(_LARGEST_RANK - metric.rank, 0)
     return [
-        Change("job", metric.job, "metric_at", _position(metric.attempt, lowest_first, *at), fields, newest_only=True),
-        Change(
+        SectionUpdate(
+            "job", metric.job, "metric_at", _position(metric.attempt, lowest_first, *at), fields, newest_only=True
+        ),
+        SectionUpdate(
             "ranks",
             metric.job,
             f"{metric.rank}:at",
@@ -164,13 +166,13 @@ def _metric(place: Position, metric: records.JobMetric) -> list[Change]:
     ]
 
 
-def _alarm(place: Position, alarm: records.Alarm) -> list[Change]:
+def _alarm(place: Position, alarm: records.Alarm) -> list[SectionUpdate]:
     at = _position(alarm.attempt, _micros(alarm.time), place.offset)
     fields = {f"alarm_{alarm.kind}": alarm.detail if alarm.raised else ""}
-    return [Change("job", alarm.job, f"alarm_{alarm.kind}_at", at, fields, newest_only=True)]
+    return [SectionUpdate("job", alarm.job, f"alarm_{alarm.kind}_at", at, fields, newest_only=True)]
 
 
-def _checkpoint(place: Position, checkpoint: records.Checkpoint) -> list[Change]:
+def _checkpoint(place: Position, checkpoint: records.Checkpoint) -> list[SectionUpdate]:
     since, over = _micros(checkpoint.since), checkpoint.state is not CheckpointState.STARTED
     save = _fields(
         save=checkpoint.state.value,
@@ -181,7 +183,7 @@ def _checkpoint(place: Position, checkpoint: records.Checkpoint) -> list[Change]
         save_interval_s=checkpoint.interval_s,
     )
     newest = _position(checkpoint.attempt, checkpoint.number, over, place.offset)
-    told = [Change("job", checkpoint.job, "save_at", newest, save, newest_only=True)]
+    told = [SectionUpdate("job", checkpoint.job, "save_at", newest, save, newest_only=True)]
     if checkpoint.state is CheckpointState.DURABLE:
         fields = _fields(
             checkpoint_attempt=checkpoint.attempt,
@@ -192,11 +194,11 @@ def _checkpoint(place: Position, checkpoint: records.Checkpoint) -> list[Change]
             checkpoint_path=checkpoint.path,
         )
         at = _position(checkpoint.attempt, since, place.offset)
-        told.append(Change("job", checkpoint.job, "checkpoint_at", at, fields, newest_only=True))
+        told.append(SectionUpdate("job", checkpoint.job, "checkpoint_at", at, fields, newest_only=True))
     return told
 
 
-def _failure(_: Position, failure: records.Failure) -> list[Change]:
+def _failure(_: Position, failure: records.Failure) -> list[SectionUpdate]:
     root = failure.root
     fields = _fields(
         verdict=failure.error_type.value,
@@ -221,12 +223,12 @@ def _failure(_: Position, failure: records.Failure) -> list[Change]:
     said = _json({"attempt": failure.attempt, "verdict": failure.error_type.value, **kept}).decode()
     retracted = failure.error_type is ErrorType.NONE
     return [
-        Change("job", failure.job, "verdict_at", at, fields, newest_only=True),
-        Change("job", failure.job, f"{field}:at", at, {field: "" if retracted else said}, newest_only=True),
+        SectionUpdate("job", failure.job, "verdict_at", at, fields, newest_only=True),
+        SectionUpdate("job", failure.job, f"{field}:at", at, {field: "" if retracted else said}, newest_only=True),
     ]
 
 
-def _slowdown(place: Position, slowdown: records.Slowdown) -> list[Change]:
+def _slowdown(place: Position, slowdown: records.Slowdown) -> list[SectionUpdate]:
     if slowdown.recovered is not None:  # it is over: the end of the packing took it away
         return []
     at = _position(slowdown.attempt, _micros(slowdown.time), place.offset)
@@ -236,10 +238,10 @@ def _slowdown(place: Position, slowdown: records.Slowdown) -> list[Change]:
         slowdown_time=slowdown.time,
         slowdown_attempt=slowdown.attempt,
     )
-    return [Change("job", slowdown.job, "slowdown_at", at, fields, newest_only=True)]
+    return [SectionUpdate("job", slowdown.job, "slowdown_at", at, fields, newest_only=True)]
 
 
-def _estimate(place: Position, estimate: records.Estimate) -> list[Change]:
+def _estimate(place: Position, estimate: records.Estimate) -> list[SectionUpdate]:
     fields = _fields(
         estimate_attempt=estimate.attempt,
         estimate_time=estimate.time,
@@ -253,14 +255,14 @@ def _estimate(place: Position, estimate: records.Estimate) -> list[Change]:
         estimate_method=estimate.method,
     )
     at = _position(estimate.attempt, estimate.revision, _micros(estimate.time), place.offset)
-    told = [Change("job", estimate.job, "estimate_at", at, fields, newest_only=True)]
+    told = [SectionUpdate("job", estimate.job, "estimate_at", at, fields, newest_only=True)]
     if estimate.gpu_utilisation is not None:  # progress says nothing of it, and does not take it away
         used = _fields(estimate_gpu_utilisation=estimate.gpu_utilisation)
-        told.append(Change("job", estimate.job, "estimate_gpu_at", at, used, newest_only=True))
+        told.append(SectionUpdate("job", estimate.job, "estimate_gpu_at", at, used, newest_only=True))
     return told
 
 
-def _decision(place: Position, decision: records.Decision) -> list[Change]:
+def _decision(place: Position, decision: records.Decision) -> list[SectionUpdate]:
     if decision.action.on_node:
         return []
     fields = _fields(
@@ -271,10 +273,10 @@ def _decision(place: Position, decision: records.Decision) -> list[Change]:
         decision_reason=decision.reason,
     )
     at = _position(decision.attempt, _micros(decision.time), place.offset)
-    return [Change("job", decision.job, "decision_at", at, fields, newest_only=True)]
+    return [SectionUpdate("job", decision.job, "decision_at", at, fields, newest_only=True)]
 
 
-def _result(place: Position, result: records.DecisionResult) -> list[Change]:
+def _result(place: Position, result: records.DecisionResult) -> list[SectionUpdate]:
     if result.action.on_node:
         return []
     fields = _fields(
@@ -285,10 +287,10 @@ def _result(place: Position, result: records.DecisionResult) -> list[Change]:
         outcome_actuator=result.actuator,
     )
     at = _position(result.attempt, _micros(result.time), result.outcome.final, place.offset)
-    return [Change("job", result.job, "outcome_at", at, fields, newest_only=True)]
+    return [SectionUpdate("job", result.job, "outcome_at", at, fields, newest_only=True)]
 
 
-def _feedback(place: Position, feedback: records.Feedback) -> list[Change]:
+def _feedback(place: Position, feedback: records.Feedback) -> list[SectionUpdate]:
     fields = _fields(
         feedback_cause=feedback.cause,
         feedback_attempt=feedback.attempt,
@@ -297,29 +299,29 @@ def _feedback(place: Position, feedback: records.Feedback) -> list[Change]:
         feedback_line=feedback.line,
     )
     at = _position(feedback.attempt, _micros(feedback.time), place.offset)
-    return [Change("job", feedback.job, "feedback_at", at, fields, newest_only=True)]
+    return [SectionUpdate("job", feedback.job, "feedback_at", at, fields, newest_only=True)]
 
 
-def _sample(place: Position, sample: records.GpuSample) -> list[Change]:
+def _sample(place: Position, sample: records.GpuSample) -> list[SectionUpdate]:
     at = _position(_micros(sample.time), place.offset)
     fields = {f"gpu:{sample.gpu}": _json(sample).decode()}
-    return [Change("node", sample.node, f"gpu:{sample.gpu}:at", at, fields, newest_only=True)]
+    return [SectionUpdate("node", sample.node, f"gpu:{sample.gpu}:at", at, fields, newest_only=True)]
 
 
-def _finding(place: Position, finding: records.NodeFinding) -> list[Change]:
+def _finding(place: Position, finding: records.NodeFinding) -> list[SectionUpdate]:
     if finding.severity is Severity.INFO:
         return []
     field = f"finding:{finding.signature}"
     at = _position(_micros(finding.time), finding.times, place.offset)
-    return [Change("node", finding.node, f"{field}:at", at, {field: _json(finding).decode()}, newest_only=True)]
+    return [SectionUpdate("node", finding.node, f"{field}:at", at, {field: _json(finding).decode()}, newest_only=True)]
 
 
-def _quota(place: Position, quota: records.Quota) -> list[Change]:
+def _quota(place: Position, quota: records.Quota) -> list[SectionUpdate]:
     at = _position(_micros(quota.time), place.offset)
-    return [Change("cluster", quota.cluster, "quota_at", at, {"quota": _json(quota).decode()}, newest_only=True)]
+    return [SectionUpdate("cluster", quota.cluster, "quota_at", at, {"quota": _json(quota).decode()}, newest_only=True)]
 
 
-_MAKERS: dict[type[Record], Callable[[Position, Any], list[Change]]] = {
+_MAKERS: dict[type[Record], Callable[[Position, Any], list[SectionUpdate]]] = {
     records.JobEvent: _event,
     records.JobMetric: _metric,
     records.Failure: _failure,

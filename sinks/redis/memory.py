@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from records import Position, Record
 
-from .changes import Change, changes
+from .changes import SectionUpdate, changes
 from .read_state import status_of
 from .status import JobStatus
 
@@ -25,7 +25,7 @@ class MemoryState:
         """Return the state of a job; None where nothing is known of it."""
         return status_of(name, self._hashes.get(("job", name), {}), self._hashes.get(("ranks", name), {}))
 
-    def _advance(self, change: Change) -> None:
+    def _advance(self, change: SectionUpdate) -> None:
         """Do what `advance.lua` does: move one section forward, and never back."""
         fields = self._hashes.setdefault((change.kind, change.name), {})
         if fields.get(change.section, "") >= change.position:

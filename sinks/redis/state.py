@@ -9,7 +9,7 @@ from prometheus_client import Counter, Histogram
 
 from records import Position, Record
 
-from .changes import Change, changes
+from .changes import SectionUpdate, changes
 from .connect import translate_errors
 from .keys import PREFIX, Keys
 
@@ -98,7 +98,7 @@ class RedisState:
         self.metrics.superseded.inc(len(made) - len(wanted))
         self.metrics.update_duration.observe(time.perf_counter() - began)
 
-    def _send(self, part: Sequence[Change]) -> None:
+    def _send(self, part: Sequence[SectionUpdate]) -> None:
         now = self._clock()
         pipe = self._client.pipeline(transaction=False)
         for change in part:
@@ -114,7 +114,7 @@ class RedisState:
         self.metrics.changes.inc(moved)
         self.metrics.late.inc(len(part) - moved)
 
-    def _keys_of(self, change: Change) -> list[str]:
+    def _keys_of(self, change: SectionUpdate) -> list[str]:
         if change.kind == "node":
             return [self._keys.node(change.name), self._keys.nodes]
         if change.kind == "cluster":
@@ -123,10 +123,10 @@ class RedisState:
         return [ranks if change.kind == "ranks" else job, self._keys.jobs, job, ranks]
 
 
-def _newest(made: Iterable[Change]) -> list[Change]:
+def _newest(made: Iterable[SectionUpdate]) -> list[SectionUpdate]:
     """Return the changes without those that a later one of the same section replaces whole."""
-    kept: list[Change] = []
-    newest: dict[tuple[str, str, str], Change] = {}
+    kept: list[SectionUpdate] = []
+    newest: dict[tuple[str, str, str], SectionUpdate] = {}
     for change in made:
         if not change.newest_only:
             kept.append(change)

@@ -32,7 +32,7 @@ _MOST_APART_MS: Final = 6 * 86_400_000
 """Between the first and the last piece of a chunk at most."""
 
 
-class Source(NamedTuple):
+class LineSource(NamedTuple):
     """Whose lines they are."""
 
     job: str
@@ -66,7 +66,7 @@ def split(message: Message) -> Split:
         InvalidRecord: Nothing of it can be used.
     """
     whose = _only_job(message.key)
-    pieces: dict[Source, list[_Piece]] = {}
+    pieces: dict[LineSource, list[_Piece]] = {}
     number, refused, reason = message.position.offset * _NUMBERS, 0, ""
     for record in log_records(message.value):
         try:
@@ -91,7 +91,7 @@ def _only_job(key: bytes | None) -> str:
     return text if text.isprintable() and "\ufffd" not in text else ""
 
 
-def _source(attributes: Mapping[str, Any], whose: str) -> Source:
+def _source(attributes: Mapping[str, Any], whose: str) -> LineSource:
     job = _text(attributes, JOB) or whose
     if not job:
         raise InvalidRecord(
@@ -100,7 +100,7 @@ def _source(attributes: Mapping[str, Any], whose: str) -> Source:
     if whose and job != whose:
         raise InvalidRecord(f"expected lines of job {whose!r}, the message's key, got some of {job[:200]!r}")
     stream = _text(attributes, STREAM)
-    source = Source(
+    source = LineSource(
         job=job,
         attempt=_count(attributes, ATTEMPT),
         node=_text(attributes, NODE),
@@ -130,7 +130,7 @@ def _pieces(body: str) -> Iterator[tuple[str, bool]]:
         yield from ((part, place < len(parts) - 1) for place, part in enumerate(parts))
 
 
-def _chunks(message: Message, source: Source, pieces: list[_Piece]) -> Iterator[LogChunk]:
+def _chunks(message: Message, source: LineSource, pieces: list[_Piece]) -> Iterator[LogChunk]:
     """Yield chunks of consecutive numbers."""
     held: list[_Piece] = []
     size = 0
@@ -144,7 +144,7 @@ def _chunks(message: Message, source: Source, pieces: list[_Piece]) -> Iterator[
         yield _chunk(message, source, held)
 
 
-def _chunk(message: Message, source: Source, pieces: list[_Piece]) -> LogChunk:
+def _chunk(message: Message, source: LineSource, pieces: list[_Piece]) -> LogChunk:
     first = pieces[0].time
     after, latest = [], 0
     for piece in pieces:  # collectors set times by what they parsed: one that goes back counts as at once

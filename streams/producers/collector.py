@@ -21,7 +21,7 @@ from streams.transport import Producer, outgoing
 
 from .checkpoint import CollectorCheckpoint, FilePosition
 from .collector_settings import CollectorSettings
-from .journal import Journal
+from .journal import SystemJournal
 from .kernel_log import KernelLog
 from .log_files import OpenedLog, RefusedFile, open_log, search
 from .metrics import CollectorMetrics
@@ -60,9 +60,9 @@ class Collector:
         self._clock, self._monotonic = clock, monotonic
         self._checkpoint = CollectorCheckpoint(settings.checkpoint)
         self._tails: dict[str, Tail] = {}
-        self._feeds: dict[str, KernelLog | Journal] = {}
+        self._feeds: dict[str, KernelLog | SystemJournal] = {}
         if JOURNAL in settings.node_globs:
-            self._feeds[JOURNAL] = Journal(settings.node, clock=clock, monotonic=monotonic)
+            self._feeds[JOURNAL] = SystemJournal(settings.node, clock=clock, monotonic=monotonic)
         self._refused: set[str] = set()
         self._searched = float("-inf")
         self._saved = monotonic()
@@ -289,7 +289,7 @@ class Collector:
                 break
         return total
 
-    def _read_feed(self, name: str, feed: KernelLog | Journal) -> int:
+    def _read_feed(self, name: str, feed: KernelLog | SystemJournal) -> int:
         """Read on in a log that is no file, where the shipper takes what was read, and return the number of lines."""
         try:
             count = 0 if feed.ready else feed.read()

@@ -40,7 +40,7 @@ class _Entry(msgspec.Struct):
 _decoder = msgspec.json.Decoder(_Entry)
 
 
-class Journal:
+class SystemJournal:
     """Reads entries and makes chunks of them.
 
     Args:

@@ -14,14 +14,14 @@ import structlog
 
 from records import LogChunk
 from scheduler_clients.kubernetes import (
+    Informer,
     Job,
     KubernetesClient,
     KubernetesError,
     KubernetesNotFound,
     Meta,
     Pod,
-    Store,
-    Workload,
+    WorkloadObject,
     job_id,
     kind_of,
     main_container,
@@ -63,7 +63,7 @@ class PodLogs:
 
     def __init__(self, directory: Path, node: str, client: KubernetesClient) -> None:
         self._directory, self._node, self._client = directory, node, client
-        self._pods = Store(client, Pod, lambda: None, fields=f"spec.nodeName={node}")
+        self._pods = Informer(client, Pod, lambda: None, fields=f"spec.nodeName={node}")
         self._known: dict[PodDirectory, tuple[str, LogChunk | None]] = {}
         """By directory: the container that counts, and an empty chunk; None for a pod of no Job."""
         self._wanted: dict[PodDirectory, Pod] = {}
@@ -150,14 +150,14 @@ class PodLogs:
             time=0.0,
         )
 
-    def _owner_of(self, meta: Meta) -> Job | Workload | None:
+    def _owner_of(self, meta: Meta) -> Job | WorkloadObject | None:
         """Return the job that an object belongs to; None where it belongs to none of a known kind."""
         owner = meta.controller
         kind = kind_of(owner) if owner else None
         if owner is None or not (kind or (owner.kind == "Job" and owner.api_version.startswith("batch/"))):
             return None
         try:
-            found: Job | Workload = (
+            found: Job | WorkloadObject = (
                 self._client.workload(kind, meta.namespace, owner.name)
                 if kind
                 else self._client.job(meta.namespace, owner.name)
@@ -167,9 +167,9 @@ class PodLogs:
         return found if found.metadata.uid == owner.uid else None  # else deleted, and another of its name made since
 
 
-def rank_of(pod: Pod, job: Job | Workload) -> int:
+def rank_of(pod: Pod, job: Job | WorkloadObject) -> int:
     """Return the rank of a pod: its completion index in an Indexed Job. The pods of other Jobs have no order: all are 0."""
-    if isinstance(job, Workload):
+    if isinstance(job, WorkloadObject):
         return job.rank(pod)
     index = pod.metadata.annotations.get(_INDEX, "")
     numbered = job.spec.completion_mode == "Indexed" and index.isascii() and index.isdecimal() and len(index) <= _DIGITS

@@ -22,7 +22,7 @@ class JobFeatures(msgspec.Struct, frozen=True):
     """Past jobs that this one may repeat."""
 
 
-class Estimate(msgspec.Struct, frozen=True):
+class DurationEstimate(msgspec.Struct, frozen=True):
     """How long a job will run, in seconds from its start to its end."""
 
     median: float
@@ -43,6 +43,6 @@ class Interval(msgspec.Struct, frozen=True):
 class DurationPredictor(Protocol):
     """Answers at once, from features alone; it holds no state that a call changes."""
 
-    def predict(self, features: JobFeatures) -> Estimate:
+    def predict(self, features: JobFeatures) -> DurationEstimate:
         """Return the estimate of one job."""
         ...

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from .estimate import Estimate, Interval
+from .estimate import DurationEstimate, Interval
 from .feedback import IntervalFeedback
 from .job import Completion, Submission
 from .model_file import SavedModel
@@ -34,7 +34,7 @@ class LivePredictor:
             else:
                 self.submit(event, given.get(event.job_id))
 
-    def estimate(self, job: Submission) -> Estimate:
+    def estimate(self, job: Submission) -> DurationEstimate:
         """Return how long a job will probably run; nothing is remembered."""
         self._feedback.advance(job.submitted)
         return self._predictor.predict(self._pasts.features(job))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .advisor import AdvisorModel, seconds
-from .estimate import Estimate, JobFeatures
+from .estimate import DurationEstimate, JobFeatures
 from .intervals import AdaptiveMargins
 from .similar import CandidateTable
 
@@ -22,7 +22,7 @@ class AdvisorPredictor:
     def __init__(self, model: AdvisorModel, margins: AdaptiveMargins) -> None:
         self._model, self._margins = model, margins
 
-    def predict(self, features: JobFeatures) -> Estimate:
+    def predict(self, features: JobFeatures) -> DurationEstimate:
         """Return the estimate of one job."""
         found = features.candidates
         table = CandidateTable(found.x, found.y, np.array([0, len(found.y)], dtype=np.int64))
@@ -34,4 +34,4 @@ class AdvisorPredictor:
         if told.repeated[0]:
             heaviest = np.argsort(-self._model.closeness(table), kind="stable")[:CITED]
             rests_on = tuple(found.jobs[place] for place in heaviest)
-        return Estimate(seconds(median), seconds(low), seconds(high), rests_on)
+        return DurationEstimate(seconds(median), seconds(low), seconds(high), rests_on)

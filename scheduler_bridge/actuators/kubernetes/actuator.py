@@ -26,7 +26,7 @@ from scheduler_clients.kubernetes import (
     KubernetesRefused,
     Pod,
     QueuedWorkload,
-    Workload,
+    WorkloadObject,
     lineage_of,
     pinned_nodes,
     present_attempt,
@@ -43,7 +43,7 @@ from .settings import KubernetesLimits
 from .successor import successor, successor_name
 from .suspension import Suspension, is_suspended_by_fields
 
-_Custom = TypeVar("_Custom", bound=Workload | QueuedWorkload)
+_Custom = TypeVar("_Custom", bound=WorkloadObject | QueuedWorkload)
 
 _SUPPORTED = frozenset(Action) - {Action.CANCEL_PACKING}
 _OVER = (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED, SchedulerJobState.CANCELLED)
@@ -98,7 +98,7 @@ class KubernetesActuator(Actuator):
     def queue(self) -> Queue:
         """Return jobs that wait for a place, jobs that hold one, and what the nodes have beside all other pods."""
         with translated():
-            jobs: list[Job | Workload] = [*self._client.list_all(Job)[0], *self._workloads()]
+            jobs: list[Job | WorkloadObject] = [*self._client.list_all(Job)[0], *self._workloads()]
             pods = self._client.list_all(Pod)[0]
             queued = self._all_of(QueuedWorkload)
             return queue_of(jobs, pods, self._client.nodes(), self._limits.pool_labels, queued)
@@ -282,13 +282,13 @@ class KubernetesActuator(Actuator):
                 owner.suspend_manifest(made)
         return made
 
-    def _create(self, manifest: dict[str, Any], kind: type[Job | Workload]) -> None:
+    def _create(self, manifest: dict[str, Any], kind: type[Job | WorkloadObject]) -> None:
         if issubclass(kind, Job):
             self._client.create_job(manifest["metadata"]["namespace"], manifest)
         else:
             self._client.create_custom(kind.PLURAL, manifest)
 
-    def _delete(self, owner: Job | Workload) -> None:
+    def _delete(self, owner: Job | WorkloadObject) -> None:
         if isinstance(owner, Job):
             self._client.delete_job(owner)
         else:
@@ -310,7 +310,7 @@ class KubernetesActuator(Actuator):
                     continue
                 break
 
-    def _workloads(self) -> Iterable[Workload]:
+    def _workloads(self) -> Iterable[WorkloadObject]:
         """Return all jobs of other kinds that the cluster knows."""
         for kind in KINDS:
             yield from self._all_of(kind)

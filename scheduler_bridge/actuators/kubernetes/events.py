@@ -3,12 +3,12 @@
 import structlog
 
 from records import Action
-from scheduler_clients.kubernetes import Job, KubernetesClient, KubernetesError, Node, Workload
+from scheduler_clients.kubernetes import Job, KubernetesClient, KubernetesError, Node, WorkloadObject
 
 log = structlog.get_logger(__name__)
 
 
-def tell(client: KubernetesClient, about: Job | Workload | Node, action: Action, key: str) -> None:
+def tell(client: KubernetesClient, about: Job | WorkloadObject | Node, action: Action, key: str) -> None:
     """Write an Event. What was done stands without it."""
     try:
         reason = "".join(word.capitalize() for word in action.value.split("_"))

@@ -12,7 +12,7 @@ from scheduler_clients.kubernetes import (
     Job,
     Pod,
     QueuedWorkload,
-    Workload,
+    WorkloadObject,
     WorkloadPhase,
     excluded_nodes,
     is_cancelled,
@@ -32,7 +32,7 @@ DISRUPTED = "DisruptionTarget"
 """The condition of a pod that was evicted (Kubernetes: Disruptions, pod disruption conditions)."""
 
 
-def acts_of(job: Job | Workload) -> tuple[str, ...]:
+def acts_of(job: Job | WorkloadObject) -> tuple[str, ...]:
     """Return the keys of what the bridge did to a job, the oldest first."""
     return read_keys(job.metadata.annotations.get(ACTS, ""))
 
@@ -42,7 +42,7 @@ def present(pods: Sequence[Pod]) -> list[Pod]:
     return [pod for pod in pods if not pod.over and pod.metadata.deletion_timestamp is None]
 
 
-def state_of(job: Job | Workload, pods: Sequence[Pod], queued: QueuedWorkload | None = None) -> SchedulerJobState:
+def state_of(job: Job | WorkloadObject, pods: Sequence[Pod], queued: QueuedWorkload | None = None) -> SchedulerJobState:
     """Return the state of a job. One whose controller will start its pods again has not failed: it runs, or waits.
 
     Args:
@@ -70,7 +70,7 @@ def state_of(job: Job | Workload, pods: Sequence[Pod], queued: QueuedWorkload | 
     return SchedulerJobState.RUNNING if runs else SchedulerJobState.PENDING
 
 
-def view(name: str, job: Job | Workload, pods: Sequence[Pod], queued: QueuedWorkload | None = None) -> JobView:
+def view(name: str, job: Job | WorkloadObject, pods: Sequence[Pod], queued: QueuedWorkload | None = None) -> JobView:
     """Return a job as the bridge sees it, under the name by which the bridge asked for it.
 
     Its user is the namespace: that is the border between tenants, and no label that somebody writes on a Job moves it. Its quality of
@@ -100,12 +100,12 @@ def view(name: str, job: Job | Workload, pods: Sequence[Pod], queued: QueuedWork
     )
 
 
-def pod_specs(job: Job | Workload) -> list[PodSpec]:
+def pod_specs(job: Job | WorkloadObject) -> list[PodSpec]:
     """Return what the pods of a job are made of, one for each group of them."""
     return [job.spec.template.spec] if isinstance(job, Job) else [group.spec for group in job.groups]
 
 
-def wanted_pods(job: Job | Workload) -> int:
+def wanted_pods(job: Job | WorkloadObject) -> int:
     """Return how many pods a job has when all of it runs."""
     return job.spec.parallelism if isinstance(job, Job) else sum(group.pods for group in job.groups)
 
@@ -132,7 +132,7 @@ def lacks_a_place(pod: Pod) -> bool:
     )  # fmt: skip
 
 
-def _phase(job: Job | Workload) -> WorkloadPhase:
+def _phase(job: Job | WorkloadObject) -> WorkloadPhase:
     if not isinstance(job, Job):
         return job.phase
     if job.condition("Complete"):
@@ -144,18 +144,18 @@ def _phase(job: Job | Workload) -> WorkloadPhase:
     return WorkloadPhase.SUSPENDED if job.spec.suspend else WorkloadPhase.ACTIVE
 
 
-def _why(job: Job | Workload) -> Condition | None:
+def _why(job: Job | WorkloadObject) -> Condition | None:
     if not isinstance(job, Job):
         return job.why
     return next((found for kind in ("Failed", "Suspended") if (found := job.condition(kind))), None)
 
 
-def _priority_class(job: Job | Workload, queued: QueuedWorkload | None) -> str:
+def _priority_class(job: Job | WorkloadObject, queued: QueuedWorkload | None) -> str:
     if queued and queued.spec.priority_class_name:
         return queued.spec.priority_class_name
     return job.spec.template.spec.priority_class_name if isinstance(job, Job) else job.priority_class
 
 
-def _left(job: Job | Workload, pods: Sequence[Pod]) -> bool:
+def _left(job: Job | WorkloadObject, pods: Sequence[Pod]) -> bool:
     counted = isinstance(job, Job) and (job.status.active > 0 or job.status.terminating > 0)
     return counted or any(not pod.over for pod in pods)

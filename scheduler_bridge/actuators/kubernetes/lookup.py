@@ -14,7 +14,7 @@ from scheduler_clients.kubernetes import (
     KubernetesNotFound,
     Pod,
     QueuedWorkload,
-    Workload,
+    WorkloadObject,
     job_id,
     kind_named,
     present_attempt,
@@ -40,7 +40,7 @@ class Target:
     """
 
     job: str
-    owner: Job | Workload
+    owner: Job | WorkloadObject
     pods: list[Pod]
     queued: QueuedWorkload | None = None
 
@@ -65,7 +65,7 @@ class Target:
         return f"see `kubectl -n {owner.metadata.namespace} describe {plural} {owner.metadata.name}`"
 
 
-def id_of(owner: Job | Workload) -> str:
+def id_of(owner: Job | WorkloadObject) -> str:
     """Return the id of the job that an object is an attempt of."""
     return job_id(owner.metadata, "" if isinstance(owner, Job) else owner.WORD)
 
@@ -97,7 +97,7 @@ class Lookup:
         owner = self._newest(job)
         return self.of(job, owner) if owner else None
 
-    def of(self, job: str, owner: Job | Workload) -> Target:
+    def of(self, job: str, owner: Job | WorkloadObject) -> Target:
         """Return the job that an object is an attempt of."""
         meta = owner.metadata
         label = _BY_NAME if isinstance(owner, Job) else owner.NAME_LABEL
@@ -127,7 +127,7 @@ class Lookup:
                 return seen
             self.sleep(self.limits.poll)
 
-    def is_still(self, owner: Job | Workload) -> bool:
+    def is_still(self, owner: Job | WorkloadObject) -> bool:
         """True while an object is there, and not about to go."""
         meta = owner.metadata
         try:
@@ -136,19 +136,19 @@ class Lookup:
             return False
         return now.metadata.uid == meta.uid and now.metadata.deletion_timestamp is None
 
-    def read(self, kind: type[Job | Workload], namespace: str, name: str) -> Job | Workload:
+    def read(self, kind: type[Job | WorkloadObject], namespace: str, name: str) -> Job | WorkloadObject:
         """Return an object of a kind."""
         if issubclass(kind, Job):
             return self._client.job(namespace, name)
         return self._client.workload(kind, namespace, name)
 
-    def _newest(self, job: str) -> Job | Workload | None:
+    def _newest(self, job: str) -> Job | WorkloadObject | None:
         """Return the object that is the present attempt of a job."""
         where = JobName.parse(job)
         kind = _kind(where)
         if where is None or kind is None:
             return None
-        found: list[Job | Workload] = []
+        found: list[Job | WorkloadObject] = []
         if where.lineage.replace("-", "").replace(".", "").isalnum():  # all that a name, and a selector, may hold
             selector = f"{LINEAGE}={where.lineage}"
             found += self._select(kind, where.namespace, selector)
@@ -159,12 +159,14 @@ class Lookup:
             pass
         return max(found, key=_age, default=None)
 
-    def _select(self, kind: type[Job | Workload], namespace: str, selector: str) -> Sequence[Job | Workload]:
+    def _select(
+        self, kind: type[Job | WorkloadObject], namespace: str, selector: str
+    ) -> Sequence[Job | WorkloadObject]:
         if issubclass(kind, Job):
             return self._client.jobs(namespace, selector)
         return self._client.workloads(kind, namespace, selector)
 
-    def _queued(self, owner: Job | Workload) -> QueuedWorkload | None:
+    def _queued(self, owner: Job | WorkloadObject) -> QueuedWorkload | None:
         if not is_queued(owner):
             return None
         uid = owner.metadata.uid
@@ -173,16 +175,16 @@ class Lookup:
         return max(mine, key=_made, default=None)
 
 
-def _kind(where: JobName | None) -> type[Job | Workload] | None:
+def _kind(where: JobName | None) -> type[Job | WorkloadObject] | None:
     if where is None:
         return None
     return kind_named(where.word) if where.word else Job
 
 
-def _made(one: Job | Workload | QueuedWorkload) -> float:
+def _made(one: Job | WorkloadObject | QueuedWorkload) -> float:
     made = one.metadata.creation_timestamp
     return made.timestamp() if made else 0.0
 
 
-def _age(one: Job | Workload) -> tuple[float, int]:
+def _age(one: Job | WorkloadObject) -> tuple[float, int]:
     return (_made(one), present_attempt(one))

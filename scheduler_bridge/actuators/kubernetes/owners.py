@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from scheduler_clients.kubernetes import QUEUE, Job, Workload, kind_of
+from scheduler_clients.kubernetes import QUEUE, Job, WorkloadObject, kind_of
 
 _CONTROLLER = "kubernetes.io/job-controller"
 _KNOWN = {("trainer.kubeflow.org", "TrainJob"): "the trainer restarts it through its JobSet"}
@@ -22,7 +22,7 @@ class Ruler:
     why: str
 
 
-def ruler_of(job: Job | Workload) -> Ruler | None:
+def ruler_of(job: Job | WorkloadObject) -> Ruler | None:
     """Return who rules a job besides its user; None where nobody does. A CronJob makes Jobs and starts none again."""
     owner = job.metadata.controller
     if owner and not (owner.kind == "CronJob" and owner.api_version.startswith("batch/")):
@@ -38,6 +38,6 @@ def ruler_of(job: Job | Workload) -> Ruler | None:
     return None
 
 
-def is_queued(job: Job | Workload) -> bool:
+def is_queued(job: Job | WorkloadObject) -> bool:
     """True for what Kueue admits and suspends: while it is suspended it waits in Kueue's queue, and nobody holds it."""
     return QUEUE in job.metadata.labels and (isinstance(job, Job) or bool(job.SUSPEND))

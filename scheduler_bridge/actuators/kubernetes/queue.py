@@ -13,7 +13,7 @@ from scheduler_clients.kubernetes import (
     Node,
     Pod,
     QueuedWorkload,
-    Workload,
+    WorkloadObject,
     admits,
     cpus,
     gpus,
@@ -30,7 +30,7 @@ from .owners import ruler_of
 
 
 def queue_of(
-    jobs: Iterable[Job | Workload],
+    jobs: Iterable[Job | WorkloadObject],
     pods: Iterable[Pod],
     nodes: Sequence[Node],
     pool_labels: Sequence[str],
@@ -63,12 +63,12 @@ def queue_of(
 
 
 def _targets(
-    jobs: Iterable[Job | Workload], queued: Iterable[QueuedWorkload]
+    jobs: Iterable[Job | WorkloadObject], queued: Iterable[QueuedWorkload]
 ) -> tuple[dict[str, Target], dict[str, str]]:
     """Return the newest attempt of each job by its id, without pods; and the ids by the uids that pods name as their controllers."""
     places = {by.uid: one for one in queued if (by := one.metadata.controller)}
     every = sorted(jobs, key=present_attempt)
-    known = {job.metadata.uid: id_of(job) for job in every if isinstance(job, Workload)}
+    known = {job.metadata.uid: id_of(job) for job in every if isinstance(job, WorkloadObject)}
     targets, names = {}, {}
     for job in every:
         owner = job.metadata.controller
@@ -126,7 +126,7 @@ def _running(target: Target, pods: Sequence[Pod], indices: _Indices) -> RunningJ
 
 def _comes_back(target: Target, pods: int) -> bool:
     """True where a job that is evicted is started again."""
-    if isinstance(target.owner, Workload):
+    if isinstance(target.owner, WorkloadObject):
         return target.owner.may_resume
     return target.queued is not None or outlives_eviction(target.owner, pods)
 

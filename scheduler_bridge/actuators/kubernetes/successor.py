@@ -4,7 +4,7 @@ import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from scheduler_clients.kubernetes import ACTS, ATTEMPT, LINEAGE, STOPPED_FOR, Job, Workload, with_excluded
+from scheduler_clients.kubernetes import ACTS, ATTEMPT, LINEAGE, STOPPED_FOR, Job, WorkloadObject, with_excluded
 
 CHECKPOINT = "SCHEDMATE_CHECKPOINT"
 """Where a job that starts again finds the path of its last durable checkpoint."""
@@ -34,7 +34,7 @@ def successor_name(lineage: str, attempt: int) -> str:
 
 def successor(
     before: Mapping[str, Any],
-    kind: type[Job | Workload],
+    kind: type[Job | WorkloadObject],
     lineage: str,
     attempt: int,
     *,

@@ -16,14 +16,14 @@ from scheduler_clients.kubernetes import (
     ACTS,
     ATTEMPT,
     STOPPED_FOR,
-    Change,
     Job,
     KubernetesClient,
     KubernetesConflict,
     KubernetesNotFound,
     Order,
+    Patch,
     QueuedWorkload,
-    Workload,
+    WorkloadObject,
     is_resumed,
     present_attempt,
 )
@@ -39,7 +39,7 @@ _AT_REST = (SchedulerJobState.HELD, SchedulerJobState.STOPPING)
 
 def is_suspended_by_fields(target: Target) -> bool:
     """True for a job that these acts are for."""
-    return isinstance(target.owner, Workload) or is_queued(target.owner)
+    return isinstance(target.owner, WorkloadObject) or is_queued(target.owner)
 
 
 class Suspension:
@@ -138,7 +138,7 @@ class Suspension:
         Returns the order that was given; None where fields say it all.
         """
         owner, told = target.owner, _patched_object(target)
-        change: Change = {"stop": told.stop, "resume": told.resume, "end": told.end}[what](key)
+        change: Patch = {"stop": told.stop, "resume": told.resume, "end": told.end}[what](key)
         acts = add_key(owner.metadata.annotations.get(ACTS, ""), key)
         resumed = {ATTEMPT: str(present_attempt(owner))} if is_resumed(owner) else {}  # the new key hides that it was
         own = change.patch if told is owner else {}
@@ -165,7 +165,7 @@ class Suspension:
         raise ActuatorError(f"{before.job} changed by its controller", came, "it was withdrawn; nothing was done")
 
     def _note(
-        self, owner: Job | Workload, notes: Mapping[str, str | None], fields: Mapping[str, Any] | None = None
+        self, owner: Job | WorkloadObject, notes: Mapping[str, str | None], fields: Mapping[str, Any] | None = None
     ) -> None:
         """Write annotations on a job, with fields of its own in the same patch."""
         patch = {"metadata": {"annotations": dict(notes)}, **(fields or {})}
@@ -180,8 +180,8 @@ def _was_stopped_by(target: Target, key: str) -> bool:
     return target.state in _AT_REST and target.acts[-1:] == (key,)
 
 
-def _patched_object(target: Target) -> Workload | QueuedWorkload:
-    if isinstance(target.owner, Workload) and not is_queued(target.owner):
+def _patched_object(target: Target) -> WorkloadObject | QueuedWorkload:
+    if isinstance(target.owner, WorkloadObject) and not is_queued(target.owner):
         return target.owner
     if target.queued is None:
         raise ActuatorError(f"a Workload of {target.job}", "Kueue has made none yet", "nothing was done")

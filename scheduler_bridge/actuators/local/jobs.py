@@ -10,7 +10,7 @@ from .process import Task
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class StreamOutput:
     """Bytes that one stream of one rank printed; no bytes at all where the stream has ended.
 
     Attributes:

@@ -4,7 +4,7 @@ import selectors
 import time
 from collections.abc import Callable
 
-from .jobs import LocalJob, Output
+from .jobs import LocalJob, StreamOutput
 from .process import Task
 
 
@@ -16,7 +16,7 @@ class Outputs:
         clock: Seconds since 1970.
     """
 
-    def __init__(self, hand_on: Callable[[Output], None], clock: Callable[[], float]) -> None:
+    def __init__(self, hand_on: Callable[[StreamOutput], None], clock: Callable[[], float]) -> None:
         self._hand_on = hand_on
         self._clock = clock
         self._selector = selectors.DefaultSelector()
@@ -62,4 +62,4 @@ class Outputs:
         return bool(data)
 
     def _tell(self, job: LocalJob, task: Task, stream: str, data: bytes) -> None:
-        self._hand_on(Output(job.job, job.attempt, job.node, task.rank, stream, data, self._clock()))
+        self._hand_on(StreamOutput(job.job, job.attempt, job.node, task.rank, stream, data, self._clock()))

@@ -17,7 +17,7 @@ from scheduler_bridge.actuators.queue import Queue
 from scheduler_bridge.actuators.views import JobView, NodeView, SchedulerJobState
 
 from .events import event_of
-from .jobs import LocalJob, Output, slot_name
+from .jobs import LocalJob, StreamOutput, slot_name
 from .nodes import LocalNodes
 from .outputs import Outputs
 from .process import Task
@@ -51,7 +51,7 @@ class LocalScheduler:
     def __init__(
         self,
         emit: Callable[[JobEvent], None],
-        output: Callable[[Output], None],
+        output: Callable[[StreamOutput], None],
         *,
         slots: int = 2,
         cores: Sequence[int] = (),

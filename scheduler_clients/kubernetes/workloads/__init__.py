@@ -1,17 +1,17 @@
 """Kinds of jobs beside batch/v1 Job, one a file: how each is read, stopped and let go through its own fields."""
 
-from .kind import Change, Order, PodGroup, Workload, WorkloadPhase
+from .kind import Order, Patch, PodGroup, WorkloadObject, WorkloadPhase
 from .kinds import KINDS, kind_named, kind_of
 from .kueue import QUEUE, QueuedWorkload
 
 __all__ = [
     "KINDS",
     "QUEUE",
-    "Change",
     "Order",
+    "Patch",
     "PodGroup",
     "QueuedWorkload",
-    "Workload",
+    "WorkloadObject",
     "WorkloadPhase",
     "kind_named",
     "kind_of",

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from scheduler_clients.kubernetes.objects import Condition, JobSpec, Object, Pod
 
-from .kind import PodGroup, Workload, WorkloadPhase, holding, index_of
+from .kind import PodGroup, WorkloadObject, WorkloadPhase, holding, index_of
 
 _JOB = "jobset.sigs.k8s.io/job-global-index"
 _MOST = 100_000
@@ -39,7 +39,7 @@ class JobSetStatus(Object, frozen=True):
     conditions: list[Condition] = []
 
 
-class JobSet(Workload, frozen=True):
+class JobSet(WorkloadObject, frozen=True):
     """A JobSet. Suspending it deletes its pods, and counts towards no limit; it has no order that ends it."""
 
     GROUP: ClassVar[str] = "jobset.x-k8s.io"

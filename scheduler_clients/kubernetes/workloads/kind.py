@@ -51,7 +51,7 @@ class Order(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Patch:
     """What stops a workload, lets it go, or ends it.
 
     Attributes:
@@ -63,7 +63,7 @@ class Change:
     order: Order | None = None
 
 
-class Workload(Object, frozen=True):
+class WorkloadObject(Object, frozen=True):
     """One object of a kind; a kind derives from this, and says what is its own.
 
     Attributes:
@@ -136,15 +136,15 @@ class Workload(Object, frozen=True):
         """True where its controller starts it again after it was stopped, and does not give it up for that."""
         return True
 
-    def stop(self, key: str) -> Change:  # noqa: ARG002
+    def stop(self, key: str) -> Patch:  # noqa: ARG002
         """Return what stops it, so that it can be resumed. `key` names the act."""
-        return Change({"spec": self._suspended(True)})
+        return Patch({"spec": self._suspended(True)})
 
-    def resume(self, key: str) -> Change:  # noqa: ARG002
+    def resume(self, key: str) -> Patch:  # noqa: ARG002
         """Return what lets it go again."""
-        return Change({"spec": self._suspended(False)})
+        return Patch({"spec": self._suspended(False)})
 
-    def end(self, key: str) -> Change:
+    def end(self, key: str) -> Patch:
         """Return what ends it. A kind that has no such order is stopped, and stays so until a person resumes or deletes it."""
         return self.stop(key)
 

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from scheduler_clients.kubernetes.objects import Condition, Meta, Object
 
-from .kind import Change, holding
+from .kind import Patch, holding
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 """Label of a job that Kueue admits: the queue in which it waits."""
@@ -51,14 +51,14 @@ class QueuedWorkload(Object, frozen=True):
         """True: Kueue puts a job back in its queue as often as it is told to."""
         return True
 
-    def stop(self, key: str) -> Change:  # noqa: ARG002
+    def stop(self, key: str) -> Patch:  # noqa: ARG002
         """Return what makes Kueue stop the job, and admit it no more."""
-        return Change({"spec": {"active": False}})
+        return Patch({"spec": {"active": False}})
 
-    def resume(self, key: str) -> Change:  # noqa: ARG002
+    def resume(self, key: str) -> Patch:  # noqa: ARG002
         """Return what puts the job back in its queue."""
-        return Change({"spec": {"active": True}})
+        return Patch({"spec": {"active": True}})
 
-    def end(self, key: str) -> Change:
+    def end(self, key: str) -> Patch:
         """Return what ends it: Kueue knows no more than to stop it."""
         return self.stop(key)

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from scheduler_clients.kubernetes.objects import Condition, Object, Pod, PodTemplate
 
-from .kind import PodGroup, Workload, WorkloadPhase, holding, index_of
+from .kind import PodGroup, WorkloadObject, WorkloadPhase, holding, index_of
 
 _TYPE = "training.kubeflow.org/replica-type"
 _INDEX = "training.kubeflow.org/replica-index"
@@ -46,7 +46,7 @@ class PyTorchJobStatus(Object, frozen=True):
     conditions: list[Condition] | None = None
 
 
-class PyTorchJob(Workload, frozen=True):
+class PyTorchJob(WorkloadObject, frozen=True):
     """A PyTorchJob. Suspending it deletes its pods, and counts towards no limit; it has no order that ends it."""
 
     GROUP: ClassVar[str] = "kubeflow.org"

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from scheduler_clients.kubernetes.objects import Condition, Object, Pod, PodTemplate
 
-from .kind import Change, Order, PodGroup, Workload, WorkloadPhase, index_of
+from .kind import Order, Patch, PodGroup, WorkloadObject, WorkloadPhase, index_of
 
 _PHASES = {
     "Aborting": WorkloadPhase.STOPPING,
@@ -54,7 +54,7 @@ class VolcanoJobStatus(Object, frozen=True):
     retry_count: int = 0
 
 
-class VolcanoJob(Workload, frozen=True):
+class VolcanoJob(WorkloadObject, frozen=True):
     """A Volcano Job. To abort it and resume it is one of the `maxRetry` times that it may be started again."""
 
     GROUP: ClassVar[str] = "batch.volcano.sh"
@@ -110,19 +110,19 @@ class VolcanoJob(Workload, frozen=True):
         before = names.index(notes[_TASK]) if notes.get(_TASK) in names else 0
         return sum(task.replicas for task in self.spec.tasks[:before]) + index_of(notes.get(_INDEX, ""))
 
-    def stop(self, key: str) -> Change:
+    def stop(self, key: str) -> Patch:
         """Return what stops it."""
         return self._command("AbortJob", key)
 
-    def resume(self, key: str) -> Change:
+    def resume(self, key: str) -> Patch:
         """Return what lets it go again."""
         return self._command("ResumeJob", key)
 
-    def end(self, key: str) -> Change:
+    def end(self, key: str) -> Patch:
         """Return what ends it for good."""
         return self._command("TerminateJob", key)
 
-    def _command(self, action: str, key: str) -> Change:
+    def _command(self, action: str, key: str) -> Patch:
         """Return the order. Its name follows from the act, so that one act gives each order once at a time."""
         target = {
             "apiVersion": self.API_VERSION,
@@ -145,7 +145,7 @@ class VolcanoJob(Workload, frozen=True):
             "reason": "SchedMate",
             "message": key,
         }
-        return Change(order=Order("commands", command))
+        return Patch(order=Order("commands", command))
 
     @classmethod
     def pod_templates(cls, manifest: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 
-from eviction import Capacity, Share
+from eviction import NodeResources, Share
 from simulate.cluster import Cluster
 from simulate.job import Job, JobClass, Run
 from simulate.policies.spot.base import GRACE_S, SpotPolicy
@@ -180,7 +180,7 @@ class ClusterView:
         """Return all nodes that are up."""
         return [self.node(node.index) for node in self._cluster.nodes if node.up]
 
-    def capacity_of(self, index: int) -> Capacity:
+    def capacity_of(self, index: int) -> NodeResources:
         """Return what a node has."""
         return NodeCapacity(self._state.nodes[index].gpus)
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from records import EventKind, JobEvent
-from scheduler_clients.kubernetes import QUEUE, Job, Pod, PodGroup, Workload, job_id, kind_of, present_attempt
+from scheduler_clients.kubernetes import QUEUE, Job, Pod, PodGroup, WorkloadObject, job_id, kind_of, present_attempt
 from scheduler_clients.kubernetes import gpus as accelerators
 from scheduler_clients.kubernetes.objects import PodSpec
 
@@ -23,7 +23,7 @@ OWNER = "batch.kubernetes.io/controller-uid"
 """Label of a pod: the uid of its Job."""
 
 
-class Known(msgspec.Struct, kw_only=True):
+class ReportedJob(msgspec.Struct, kw_only=True):
     """What was told of a job so far.
 
     Attributes:
@@ -42,8 +42,8 @@ class Known(msgspec.Struct, kw_only=True):
 
 
 def changes(
-    known: Mapping[str, Known], jobs: Iterable[Job | Workload], pods: Iterable[Pod], now: float
-) -> tuple[list[JobEvent], dict[str, Known]]:
+    known: Mapping[str, ReportedJob], jobs: Iterable[Job | WorkloadObject], pods: Iterable[Pod], now: float
+) -> tuple[list[JobEvent], dict[str, ReportedJob]]:
     """Return what happened since `known` was true, in order, and what is known from now on.
 
     Ids follow from the object's uid, attempt and kind, so that events told twice after a crash are the same events. The Jobs of a JobSet
@@ -56,7 +56,7 @@ def changes(
         now: Seconds since 1970; the time of what Kubernetes gives no time for.
     """
     jobs = list(jobs)
-    wholes = {job.metadata.uid for job in jobs if isinstance(job, Workload)}
+    wholes = {job.metadata.uid for job in jobs if isinstance(job, WorkloadObject)}
     # By the kind of its owner, and not because that is there: the API server may show the part before the whole.
     parts = {job.metadata.uid: owner.uid for job in jobs if (owner := job.metadata.controller) and kind_of(owner)}
     of: dict[str, list[Pod]] = {}
@@ -65,7 +65,7 @@ def changes(
         uid = owner.uid if owner and owner.uid in wholes else pod.metadata.labels.get(OWNER, "")
         for one in {uid, parts.get(uid, uid)}:
             of.setdefault(one, []).append(pod)
-    newest: dict[str, Job | Workload] = {}
+    newest: dict[str, Job | WorkloadObject] = {}
     events: list[JobEvent] = []
     after = {name: msgspec.structs.replace(state, nodes=list(state.nodes)) for name, state in known.items()}
     # The older object of a lineage ends before the newer one begins.
@@ -93,7 +93,7 @@ def gpus(pods: Iterable[PodSpec]) -> float | None:
 
 
 def _life(
-    job: Job | Workload, pods: Sequence[Pod], state: Known | None, after: dict[str, Known], now: float
+    job: Job | WorkloadObject, pods: Sequence[Pod], state: ReportedJob | None, after: dict[str, ReportedJob], now: float
 ) -> list[JobEvent]:
     """Tell of submission, requeues, start and end."""
     name, uid, attempt, about = _id(job), job.metadata.uid, present_attempt(job), _about(job)
@@ -105,7 +105,7 @@ def _life(
     }
     events = []
     if state is None:
-        state = after[name] = Known(uid=uid, attempt=attempt)
+        state = after[name] = ReportedJob(uid=uid, attempt=attempt)
         kind = EventKind.REQUEUED if attempt else EventKind.SUBMITTED
         events.append(_event(name, uid, attempt, kind, made, **asked))
     elif attempt > state.attempt:
@@ -140,27 +140,27 @@ def _life(
     return events
 
 
-def _lost(name: str, state: Known, now: float) -> list[JobEvent]:
+def _lost(name: str, state: ReportedJob, now: float) -> list[JobEvent]:
     if state.ended >= state.attempt:
         return []
     how: dict[str, Any] = {"state": "CANCELLED", "detail": "it was deleted before it ended", "nodes": state.nodes}
     return [_event(name, state.uid, state.attempt, EventKind.ENDED, now, user=name.partition("/")[0], **how)]
 
 
-def _id(job: Job | Workload) -> str:
+def _id(job: Job | WorkloadObject) -> str:
     return job_id(job.metadata, "" if isinstance(job, Job) else job.WORD)
 
 
-def _groups(job: Job | Workload) -> Sequence[PodGroup]:
+def _groups(job: Job | WorkloadObject) -> Sequence[PodGroup]:
     return [PodGroup(job.spec.parallelism, job.spec.template.spec)] if isinstance(job, Job) else job.groups
 
 
-def _wanted(job: Job | Workload) -> int:
+def _wanted(job: Job | WorkloadObject) -> int:
     """Return how many pods run once all of a job runs: those of a Job that its controller means to run now."""
     return job.status.active if isinstance(job, Job) else sum(group.pods for group in job.groups)
 
 
-def _about(job: Job | Workload) -> dict[str, Any]:
+def _about(job: Job | WorkloadObject) -> dict[str, Any]:
     container = next((each for group in _groups(job) for each in group.spec.containers), None)
     command = " ".join([*container.command, *container.args]) if container else ""
     owner = job.metadata.controller
@@ -181,7 +181,7 @@ def seconds(time: datetime | None, otherwise: float) -> float:
     return time.timestamp() if time else otherwise
 
 
-def _order(job: Job | Workload) -> tuple[str, float, int]:
+def _order(job: Job | WorkloadObject) -> tuple[str, float, int]:
     return (_id(job), seconds(job.metadata.creation_timestamp, 0.0), present_attempt(job))
 
 

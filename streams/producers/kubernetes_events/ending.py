@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from scheduler_clients.kubernetes import Job, Pod, Workload, WorkloadPhase, is_cancelled
+from scheduler_clients.kubernetes import Job, Pod, WorkloadObject, WorkloadPhase, is_cancelled
 from scheduler_clients.kubernetes.objects import Condition
 
 _SIGNALS = range(129, 193)
@@ -31,9 +31,9 @@ class _Exit(NamedTuple):
     reason: str
 
 
-def ending(job: Job | Workload, pods: Sequence[Pod]) -> Ending | None:
+def ending(job: Job | WorkloadObject, pods: Sequence[Pod]) -> Ending | None:
     """Return how a job ended; None while it has not."""
-    if isinstance(job, Workload):
+    if isinstance(job, WorkloadObject):
         return _workload_ending(job, pods)
     if done := job.condition("Complete"):
         return Ending(0, 0, "COMPLETED", "", job.status.completion_time or done.last_transition_time)
@@ -42,7 +42,7 @@ def ending(job: Job | Workload, pods: Sequence[Pod]) -> Ending | None:
     return _cancelled(job.condition("Suspended")) if job.spec.suspend and is_cancelled(job.metadata) else None
 
 
-def _workload_ending(job: Workload, pods: Sequence[Pod]) -> Ending | None:
+def _workload_ending(job: WorkloadObject, pods: Sequence[Pod]) -> Ending | None:
     why = job.why or Condition(type="")
     match job.phase:
         case WorkloadPhase.SUCCEEDED:

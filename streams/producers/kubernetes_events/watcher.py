@@ -10,19 +10,19 @@ from prometheus_client import Gauge
 from records import JobEvent
 from scheduler_clients.kubernetes import (
     KINDS,
+    Informer,
     Job,
     KubernetesClient,
     KubernetesError,
     KubernetesUnavailable,
     Node,
     Pod,
-    Store,
-    Workload,
+    WorkloadObject,
 )
 from streams.producers.job_watcher import JobWatcher, JobWatcherMetrics
 from streams.transport import Producer
 
-from .changes import Known, changes
+from .changes import ReportedJob, changes
 
 
 class KubernetesWatcherMetrics(JobWatcherMetrics):
@@ -38,7 +38,7 @@ class KubernetesWatcherMetrics(JobWatcherMetrics):
         )
 
 
-class KubernetesWatcher(JobWatcher[Known]):
+class KubernetesWatcher(JobWatcher[ReportedJob]):
     """Turns what changes among a cluster's jobs, of all known kinds, and pods into job events.
 
     Jobs that came and were deleted while no watcher ran are lost to it.
@@ -67,7 +67,7 @@ class KubernetesWatcher(JobWatcher[Known]):
         super().__init__(
             connect,
             checkpoint,
-            known=Known,
+            known=ReportedJob,
             scheduler="Kubernetes",
             away=KubernetesError,
             metrics=KubernetesWatcherMetrics(),
@@ -75,10 +75,12 @@ class KubernetesWatcher(JobWatcher[Known]):
             memory=memory,
         )
         self._changed = threading.Event()
-        self.jobs = Store(client, Job, self._changed.set, namespace)
-        self.pods = Store(client, Pod, self._changed.set, namespace)
-        self.nodes = Store(client, Node, self._changed.set)
-        self.workloads: list[Store[Workload]] = [Store(client, kind, self._changed.set, namespace) for kind in KINDS]
+        self.jobs = Informer(client, Job, self._changed.set, namespace)
+        self.pods = Informer(client, Pod, self._changed.set, namespace)
+        self.nodes = Informer(client, Node, self._changed.set)
+        self.workloads: list[Informer[WorkloadObject]] = [
+            Informer(client, kind, self._changed.set, namespace) for kind in KINDS
+        ]
 
     def watch(self, stop: threading.Event) -> None:
         """Begin to list and watch, each kind in a thread of its own, until `stop` is set."""
@@ -94,7 +96,7 @@ class KubernetesWatcher(JobWatcher[Known]):
             stop.wait(max(interval, self._pause_s))
             self._changed.wait(interval)
 
-    def look(self, known: Mapping[str, Known], now: float) -> tuple[list[JobEvent], dict[str, Known], int]:
+    def look(self, known: Mapping[str, ReportedJob], now: float) -> tuple[list[JobEvent], dict[str, ReportedJob], int]:
         """Compare what there is with what was told.
 
         Raises:
@@ -109,9 +111,9 @@ class KubernetesWatcher(JobWatcher[Known]):
             raise KubernetesUnavailable("lists of jobs and pods", "none yet", "they are asked for")
         self.metrics.nodes.set(sum(node.ready for node in self.nodes.objects() or ()))
         self.metrics.lists.set(sum(store.lists for store in stores))
-        every: list[Job | Workload] = [*jobs, *(one for found in workloads for one in found or ())]
+        every: list[Job | WorkloadObject] = [*jobs, *(one for found in workloads for one in found or ())]
         events, after = changes(known, every, pods, now)
         return events, after, len(every)
 
-    def _stores(self) -> "list[Store[Job] | Store[Pod] | Store[Node] | Store[Workload]]":
+    def _stores(self) -> "list[Informer[Job] | Informer[Pod] | Informer[Node] | Informer[WorkloadObject]]":
         return [self.jobs, self.pods, self.nodes, *self.workloads]

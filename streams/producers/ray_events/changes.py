@@ -18,7 +18,7 @@ PLACING_S = 15.0
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class RayPlacement:
     """Where a job is.
 
     Attributes:
@@ -34,11 +34,11 @@ class Placement:
     driver_lives: bool = True
 
 
-Locate = Callable[[RayJob], Placement]
+Locate = Callable[[RayJob], RayPlacement]
 """Asks where a job is."""
 
 
-class Known(msgspec.Struct, kw_only=True):
+class ReportedJob(msgspec.Struct, kw_only=True):
     """What was told of a job so far.
 
     Attributes:
@@ -59,8 +59,8 @@ class Known(msgspec.Struct, kw_only=True):
 
 
 def changes(
-    known: Mapping[str, Known], jobs: Iterable[RayJob], locate: Locate, now: float
-) -> tuple[list[JobEvent], dict[str, Known]]:
+    known: Mapping[str, ReportedJob], jobs: Iterable[RayJob], locate: Locate, now: float
+) -> tuple[list[JobEvent], dict[str, ReportedJob]]:
     """Return what happened since `known` was true, in order, and what is known from now on.
 
     Ids follow from submission, attempt and kind, so that events told twice after a crash are the same events.
@@ -91,7 +91,7 @@ def changes(
     return events, after
 
 
-def _life(job: RayJob, after: dict[str, Known], locate: Locate, now: float) -> list[JobEvent]:
+def _life(job: RayJob, after: dict[str, ReportedJob], locate: Locate, now: float) -> list[JobEvent]:
     """Tell of submission, requeue, start and end of one attempt."""
     name, submission = SubmissionName.parse(job.id), _identity(job)
     state, attempt = after.get(name.lineage), name.attempt
@@ -108,8 +108,10 @@ def _life(job: RayJob, after: dict[str, Known], locate: Locate, now: float) -> l
 
     if state is None or attempt > state.attempt:
         tell(EventKind.REQUEUED if attempt else EventKind.SUBMITTED, _seconds(job.start_time, now))
-        old = state or Known()
-        state = Known(submission=submission, attempt=attempt, started=old.started, ended=old.ended, nodes=old.nodes)
+        old = state or ReportedJob()
+        state = ReportedJob(
+            submission=submission, attempt=attempt, started=old.started, ended=old.ended, nodes=old.nodes
+        )
         after[name.lineage] = state
     if job.status == "RUNNING" and not state.running:
         state.running = now
@@ -126,7 +128,7 @@ def _life(job: RayJob, after: dict[str, Known], locate: Locate, now: float) -> l
     return events
 
 
-def _vanished(lineage: str, state: Known, now: float) -> list[JobEvent]:
+def _vanished(lineage: str, state: ReportedJob, now: float) -> list[JobEvent]:
     """Tell of the end of a job that Ray does not know any more. How it ended nobody knows: a head that begins anew has forgotten it."""
     if state.ended >= state.attempt:
         return []

@@ -12,7 +12,7 @@ from scheduler_clients.ray import SUPERVISOR_PREFIX, RayActor, RayClient, RayErr
 from streams.producers.job_watcher import JobWatcher, JobWatcherMetrics
 from streams.transport import Producer
 
-from .changes import Known, Placement, changes
+from .changes import RayPlacement, ReportedJob, changes
 
 _DEAD = "DEAD"
 
@@ -25,7 +25,7 @@ class RayWatcherMetrics(JobWatcherMetrics):
         self.nodes = Gauge("schedmate_ray_watcher_nodes", "Nodes that are alive now.", registry=None)
 
 
-class RayWatcher(JobWatcher[Known]):
+class RayWatcher(JobWatcher[ReportedJob]):
     """Turns what changes in Ray's list of jobs into job events.
 
     Drivers that were not submitted as jobs are not told of. Jobs that came and were deleted while no watcher ran are lost to it.
@@ -52,7 +52,7 @@ class RayWatcher(JobWatcher[Known]):
         super().__init__(
             connect,
             checkpoint,
-            known=Known,
+            known=ReportedJob,
             scheduler="Ray",
             away=RayError,
             metrics=RayWatcherMetrics(),
@@ -61,7 +61,7 @@ class RayWatcher(JobWatcher[Known]):
         )
         self._client = client
 
-    def look(self, known: Mapping[str, Known], now: float) -> tuple[list[JobEvent], dict[str, Known], int]:
+    def look(self, known: Mapping[str, ReportedJob], now: float) -> tuple[list[JobEvent], dict[str, ReportedJob], int]:
         """Compare Ray's jobs with what was told.
 
         Raises:
@@ -74,7 +74,7 @@ class RayWatcher(JobWatcher[Known]):
         return events, after, len(jobs)
 
 
-def _locate(client: RayClient, nodes: Mapping[str, RayNode], job: RayJob) -> Placement:
+def _locate(client: RayClient, nodes: Mapping[str, RayNode], job: RayJob) -> RayPlacement:
     """Return where a job's driver and actors are, or were when it ended."""
     actors = client.actors(job_id=job.job_id) if job.job_id else []
     if not job.over:
@@ -82,7 +82,7 @@ def _locate(client: RayClient, nodes: Mapping[str, RayNode], job: RayJob) -> Pla
     supervisors = client.actors(name=SUPERVISOR_PREFIX + job.id)
     ids = {job.driver_node_id or "", *(actor.node_id or "" for actor in actors)}
     driver = nodes.get(job.driver_node_id or "")
-    return Placement(
+    return RayPlacement(
         nodes=sorted({nodes[node_id].node_name for node_id in ids if node_id in nodes}),
         gpus=_gpus([*actors, *supervisors]),
         whole=bool(actors) and all(actor.node_id for actor in actors),

@@ -12,7 +12,7 @@ SCHEDULER = "slurm"
 _TEXT = 1000
 
 
-class Known(msgspec.Struct, kw_only=True):
+class ReportedJob(msgspec.Struct, kw_only=True):
     """What was told of a job so far.
 
     Attributes:
@@ -31,8 +31,8 @@ class Known(msgspec.Struct, kw_only=True):
 
 
 def changes(
-    known: Mapping[str, Known], jobs: Mapping[str, SlurmJob], now: float, gpus: Callable[[SlurmJob], float | None]
-) -> tuple[list[JobEvent], dict[str, Known]]:
+    known: Mapping[str, ReportedJob], jobs: Mapping[str, SlurmJob], now: float, gpus: Callable[[SlurmJob], float | None]
+) -> tuple[list[JobEvent], dict[str, ReportedJob]]:
     """Return what happened since `known` was true, in order, and what is known from now on.
 
     Ids follow from job, attempt and kind, so that events told twice after a crash are the same events.
@@ -57,7 +57,7 @@ def changes(
     return events, after
 
 
-def described(known: Mapping[str, Known], found: Mapping[str, Workload], now: float) -> list[JobEvent]:
+def described(known: Mapping[str, ReportedJob], found: Mapping[str, Workload], now: float) -> list[JobEvent]:
     """Return what became known of jobs that were told of and are not over. Once an attempt: an id knows no second answer.
 
     Args:
@@ -73,14 +73,14 @@ def described(known: Mapping[str, Known], found: Mapping[str, Workload], now: fl
 
 
 def _life(
-    name: str, job: SlurmJob, after: dict[str, Known], now: float, gpus: Callable[[SlurmJob], float | None]
+    name: str, job: SlurmJob, after: dict[str, ReportedJob], now: float, gpus: Callable[[SlurmJob], float | None]
 ) -> list[JobEvent]:
     """Tell of submission, requeues, start and end."""
     about = _about(job)
     asked = about | {"gpus": gpus(job)}
     events = []
     if name not in after:
-        after[name] = Known()
+        after[name] = ReportedJob()
         events.append(_event(name, 0, EventKind.SUBMITTED, job.submitted or now, **asked))
     state = after[name]
     for attempt in range(state.restarts + 1, job.restarts + 1):
@@ -132,7 +132,7 @@ def _pairs(jobs: Mapping[str, SlurmJob]) -> set[tuple[str, str]]:
 
 
 def _unpacked(
-    after: dict[str, Known], jobs: Mapping[str, SlurmJob], pairs: set[tuple[str, str]], now: float
+    after: dict[str, ReportedJob], jobs: Mapping[str, SlurmJob], pairs: set[tuple[str, str]], now: float
 ) -> list[JobEvent]:
     """Tell of pairs that are no more, or that are between other attempts now."""
     events = []
@@ -152,7 +152,7 @@ def _unpacked(
 
 
 def _packed(
-    after: dict[str, Known],
+    after: dict[str, ReportedJob],
     jobs: Mapping[str, SlurmJob],
     pairs: set[tuple[str, str]],
     now: float,

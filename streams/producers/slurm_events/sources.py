@@ -23,7 +23,7 @@ _KEPT_S = 60.0
 """Tasks of an array have one source. So long it is taken for unchanged."""
 
 
-class Source(msgspec.Struct, frozen=True):
+class JobSource(msgspec.Struct, frozen=True):
     """What the source of a job says: what it trains, and the branch; empty where there is none."""
 
     workload: Workload
@@ -48,14 +48,14 @@ class SourceReader:
         look_s: float = LOOK_S,
     ) -> None:
         self._gpus, self._clock, self._read_s, self._look_s = gpus, clock, read_s, look_s
-        self._kept: OrderedDict[tuple[str, bytes], tuple[float, Source | None]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, bytes], tuple[float, JobSource | None]] = OrderedDict()
         self._until = 0.0
 
     def begin(self) -> None:
         """A look begins: so much time may go into it."""
         self._until = self._clock() + self._look_s
 
-    def read(self, job: SlurmJob) -> Source | None:
+    def read(self, job: SlurmJob) -> JobSource | None:
         """Return what the source of a job says; None where that is not known."""
         gpus = self._gpus(job) or 0.0
         nodes = max(1, job.node_count)
@@ -76,7 +76,7 @@ class SourceReader:
             self._kept.popitem(last=False)
         return found
 
-    def _ask(self, user: str, question: bytes) -> Source | None:
+    def _ask(self, user: str, question: bytes) -> JobSource | None:
         left = min(self._read_s, self._until - self._clock())
         if left <= 0:
             return None
@@ -84,7 +84,7 @@ class SourceReader:
             done = run_as(
                 user, [sys.executable, "-I", "-m", "processors.advise.metadata"], timeout_s=left, stdin=question
             )
-            return msgspec.json.decode(done.stdout, type=Source) if done.returncode == 0 else None
+            return msgspec.json.decode(done.stdout, type=JobSource) if done.returncode == 0 else None
         except (SlurmError, msgspec.DecodeError) as error:
             log.info("source_not_read", user=user, error=str(error))
             return None

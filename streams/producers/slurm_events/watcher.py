@@ -15,7 +15,7 @@ from scheduler_clients.slurm.kept_jobs import KeptJobs
 from streams.producers.job_watcher import JobWatcher, JobWatcherMetrics
 from streams.transport import Producer
 
-from .changes import Known, changes, described
+from .changes import ReportedJob, changes, described
 from .keeper import Keeper
 from .sources import SourceReader
 
@@ -48,7 +48,7 @@ class SlurmWatcherMetrics(JobWatcherMetrics):
         )
 
 
-class SlurmWatcher(JobWatcher[Known]):
+class SlurmWatcher(JobWatcher[ReportedJob]):
     """Turns what changes in Slurm's list of jobs into job events.
 
     Jobs that came and went while no watcher ran for longer than Slurm's MinJobAge are lost to it.
@@ -83,7 +83,7 @@ class SlurmWatcher(JobWatcher[Known]):
         super().__init__(
             connect,
             checkpoint,
-            known=Known,
+            known=ReportedJob,
             scheduler="Slurm",
             away=SlurmError,
             metrics=SlurmWatcherMetrics(),
@@ -96,7 +96,7 @@ class SlurmWatcher(JobWatcher[Known]):
         self._sources = SourceReader(self._client.gpus) if read_sources else None
         self._model = model
 
-    def look(self, known: Mapping[str, Known], now: float) -> tuple[list[JobEvent], dict[str, Known], int]:
+    def look(self, known: Mapping[str, ReportedJob], now: float) -> tuple[list[JobEvent], dict[str, ReportedJob], int]:
         """Compare Slurm's list with what was told."""
         jobs = self._client.jobs()
         named = {qualified(self._cluster, name): job for name, job in jobs.items()}

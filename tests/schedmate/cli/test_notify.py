@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from schedmate.cli.notify import channels
-from schedmate.notifications.message import Severity
+from schedmate.notifications.message import Urgency
 from schedmate.settings import NotifySection, SettingsError
 from streams.kafka import KafkaProducer
 from streams.transport import outgoing
@@ -23,9 +23,9 @@ def test_each_channel_with_its_severity(tmp_path: Path) -> None:
     secret.write_text("https://hooks.example.org/T/B/x\n")
     found = channels(NotifySection(webhook="https://a.example.org", slack_file=secret, smtp="mail:25"))
     assert {channel.name: least for channel, least in found.items()} == {
-        "webhook": Severity.INFO,
-        "slack": Severity.WARNING,
-        "email": Severity.CRITICAL,
+        "webhook": Urgency.INFO,
+        "slack": Urgency.WARNING,
+        "email": Urgency.CRITICAL,
     }
 
 

@@ -27,7 +27,7 @@ from records import (
     Record,
 )
 from schedmate.notifications.channels import ChannelError, EmailChannel, SlackChannel, WebhookChannel
-from schedmate.notifications.message import Severity, describe
+from schedmate.notifications.message import Urgency, describe
 from schedmate.notifications.notifier import Notifier
 from tests.metric_values import value
 from tests.scheduler_bridge.findings import NOW, failure
@@ -120,7 +120,7 @@ def told(notifier: Notifier, *records: Record) -> None:
 
 
 def test_a_webhook_gets_the_whole_record_what_why_who_and_the_evidence(web: Web) -> None:
-    notifier = Notifier({WebhookChannel(web.url, "a-token"): Severity.INFO}, clock=lambda: NOW)
+    notifier = Notifier({WebhookChannel(web.url, "a-token"): Urgency.INFO}, clock=lambda: NOW)
     told(notifier, DECISION, OWNER, result())
     notifier.close()
     ((headers, body),) = web.got
@@ -134,7 +134,7 @@ def test_a_webhook_gets_the_whole_record_what_why_who_and_the_evidence(web: Web)
 
 
 def test_slack_finds_no_mention_in_what_a_job_printed(web: Web) -> None:
-    notifier = Notifier({SlackChannel(web.url): Severity.INFO}, clock=lambda: NOW)
+    notifier = Notifier({SlackChannel(web.url): Urgency.INFO}, clock=lambda: NOW)
     told(notifier, DECISION, result(Outcome.AWAITING_APPROVAL))
     notifier.close()
     text = web.got[0][1]["text"]
@@ -146,7 +146,7 @@ def test_slack_finds_no_mention_in_what_a_job_printed(web: Web) -> None:
 def test_mail_goes_to_operators_and_to_the_owner_of_the_job(mails: tuple[Mails, str]) -> None:
     handler, server = mails
     channel = EmailChannel(server, "schedmate@example.org", ("ops@example.org",), user_domain="example.org", tls=False)
-    notifier = Notifier({channel: Severity.WARNING}, clock=lambda: NOW)
+    notifier = Notifier({channel: Urgency.WARNING}, clock=lambda: NOW)
     told(notifier, DECISION, OWNER, result())
     notifier.close()
     (mail,) = handler.got
@@ -180,7 +180,7 @@ def test_a_server_without_tls_gets_no_mail_where_it_must_have_it(mails: tuple[Ma
 
 def test_by_severity_and_each_once(web: Web) -> None:
     now = NOW
-    notifier = Notifier({WebhookChannel(web.url): Severity.WARNING}, repeat_s=100.0, clock=lambda: now)
+    notifier = Notifier({WebhookChannel(web.url): Urgency.WARNING}, repeat_s=100.0, clock=lambda: now)
     told(notifier, DECISION, result(Outcome.DONE), result(), result())
     now += 101
     told(notifier, result())
@@ -193,7 +193,7 @@ def test_one_channel_that_is_away_holds_up_nothing(web: Web) -> None:
     away = Web()
     away.status = 503
     notifier = Notifier(
-        {WebhookChannel(away.url): Severity.INFO, SlackChannel(web.url): Severity.INFO}, clock=lambda: NOW
+        {WebhookChannel(away.url): Urgency.INFO, SlackChannel(web.url): Urgency.INFO}, clock=lambda: NOW
     )
     began = time.monotonic()
     told(notifier, result())
@@ -210,7 +210,7 @@ def test_one_channel_that_is_away_holds_up_nothing(web: Web) -> None:
 
 def test_what_nobody_takes_in_time_is_dropped_and_counted() -> None:
     notifier = Notifier(
-        {WebhookChannel(f"http://127.0.0.1:{free_port()}/"): Severity.INFO}, clock=lambda: NOW, give_up_s=0.3
+        {WebhookChannel(f"http://127.0.0.1:{free_port()}/"): Urgency.INFO}, clock=lambda: NOW, give_up_s=0.3
     )
     told(notifier, result())
     until(lambda: value(notifier.metrics.dropped, channel="webhook") == 1)
@@ -218,7 +218,7 @@ def test_what_nobody_takes_in_time_is_dropped_and_counted() -> None:
 
 
 def test_yesterday_wakes_nobody_up(web: Web) -> None:
-    notifier = Notifier({WebhookChannel(web.url): Severity.INFO}, clock=lambda: NOW + 86400)
+    notifier = Notifier({WebhookChannel(web.url): Urgency.INFO}, clock=lambda: NOW + 86400)
     told(notifier, result())
     notifier.close()
     assert web.got == []
@@ -229,21 +229,21 @@ def test_yesterday_wakes_nobody_up(web: Web) -> None:
     [
         (result(Outcome.STARTED), None),
         (result(Outcome.SHADOWED), None),
-        (result(Outcome.DONE), Severity.INFO),
-        (result(Outcome.UNVERIFIED), Severity.CRITICAL),
-        (failure(final=True), Severity.WARNING),
-        (failure(final=True, error_type=ErrorType.USER_SCRIPT), Severity.INFO),
+        (result(Outcome.DONE), Urgency.INFO),
+        (result(Outcome.UNVERIFIED), Urgency.CRITICAL),
+        (failure(final=True), Urgency.WARNING),
+        (failure(final=True, error_type=ErrorType.USER_SCRIPT), Urgency.INFO),
         (failure(), None),
         (failure(final=True, error_type=ErrorType.NONE), None),
         (
             Alarm(id="a", job="1", kind=AlarmKind.HANG, raised=True, time=NOW, since=NOW, detail="silent"),
-            Severity.WARNING,
+            Urgency.WARNING,
         ),
         (Alarm(id="a", job="1", kind=AlarmKind.HANG, raised=False, time=NOW, since=NOW, detail="over"), None),
         (DECISION, None),
     ],
 )
-def test_what_is_worth_a_message(record: Record, severity: Severity | None) -> None:
+def test_what_is_worth_a_message(record: Record, severity: Urgency | None) -> None:
     message = describe(record)
     assert (message.severity if message else None) == severity
 

@@ -19,7 +19,7 @@ from tests.servers.kubernetes_kinds import define
 pytest.importorskip("kubernetes")
 
 from scheduler_bridge.actuators.kubernetes import KubernetesActuator, KubernetesLimits
-from scheduler_clients.kubernetes import KINDS, KubernetesClient, Workload, kind_named
+from scheduler_clients.kubernetes import KINDS, KubernetesClient, WorkloadObject, kind_named
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.slow]
 
@@ -75,7 +75,7 @@ def path(space: str, word: str, name: str = "train") -> str:
     return f"/apis/{kind.API_VERSION}/namespaces/{space}/{kind.PLURAL}/{name}"
 
 
-def kind_of_word(word: str) -> type[Workload]:
+def kind_of_word(word: str) -> type[WorkloadObject]:
     kind = kind_named(word)
     assert kind
     return kind

@@ -12,7 +12,7 @@ import pytest
 
 from records import EventKind, JobEvent
 from scheduler_bridge.actuators import ActuatorError, JobView, SchedulerJobState
-from scheduler_bridge.actuators.local import LocalActuator, LocalScheduler, Output
+from scheduler_bridge.actuators.local import LocalActuator, LocalScheduler, StreamOutput
 
 KEY = "restart/0123456789abcdef"
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
@@ -21,7 +21,7 @@ SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
 class Cluster:
     def __init__(self, slots: int = 2) -> None:
         self.events: list[JobEvent] = []
-        self.outputs: list[Output] = []
+        self.outputs: list[StreamOutput] = []
         self.scheduler = LocalScheduler(self.events.append, self.outputs.append, slots=slots, grace=1.0)
         self.actuator = LocalActuator(self.scheduler)
 
@@ -152,7 +152,7 @@ def test_a_slot_has_the_core_that_it_was_given() -> None:
     mine = sorted(os.sched_getaffinity(0))
     core = mine[-1]
     events: list[JobEvent] = []
-    outputs: list[Output] = []
+    outputs: list[StreamOutput] = []
     with LocalScheduler(events.append, outputs.append, slots=2, cores=[core]) as scheduler:
         for _ in range(2):
             scheduler.submit([*SLEEP[:2], "import os, time; time.sleep(0.5); print(*os.sched_getaffinity(0))"])

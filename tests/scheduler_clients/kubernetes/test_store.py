@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("kubernetes")
 
-from scheduler_clients.kubernetes import KubernetesClient, KubernetesError, Pod, ResourceVersionExpired, Store
+from scheduler_clients.kubernetes import Informer, KubernetesClient, KubernetesError, Pod, ResourceVersionExpired
 from tests.servers.kubernetes import Kubernetes
 
 
@@ -43,7 +43,7 @@ class Expiring:
 
 def test_a_watch_goes_on_from_its_bookmark_and_an_expired_one_lists_again() -> None:
     cluster = Expiring()
-    store = Store(cast(KubernetesClient, cluster), Pod, lambda: None)
+    store = Informer(cast(KubernetesClient, cluster), Pod, lambda: None)
     store.run(cluster.stop)
     assert cluster.asked == ["list", "10", "15", "list", "40"]
     assert store.lists == 2
@@ -71,7 +71,7 @@ class Changing:
 def test_changes_are_taken_in() -> None:
     changed: list[int] = []
     cluster = Changing()
-    store = Store(cast(KubernetesClient, cluster), Pod, lambda: changed.append(1))
+    store = Informer(cast(KubernetesClient, cluster), Pod, lambda: changed.append(1))
     store.run(cluster.stop)
     objects = store.objects()
     assert objects
@@ -85,7 +85,7 @@ def test_changes_are_taken_in() -> None:
     st.one_of(st.binary(max_size=60), st.sampled_from([b'{"type":"ADDED","object":{}}', b'{"type":1}', b"[]", b"{}"]))
 )
 def test_what_is_no_change_is_an_error_by_name(line: bytes) -> None:
-    store = Store(cast(KubernetesClient, None), Pod, lambda: None)
+    store = Informer(cast(KubernetesClient, None), Pod, lambda: None)
     try:
         store.apply(line)
     except KubernetesError:
@@ -99,7 +99,7 @@ def test_a_real_api_server_goes_down_and_comes_back(kubernetes: Kubernetes) -> N
     space = kubernetes.namespace(f"t-{uuid.uuid4().hex[:8]}")
     stop = threading.Event()
     client = KubernetesClient.connect(kubernetes.kubeconfig("watcher"))
-    store = Store(client, Pod, lambda: None)
+    store = Informer(client, Pod, lambda: None)
     thread = threading.Thread(target=store.run, args=(stop,), daemon=True)
     thread.start()
 

@@ -7,33 +7,33 @@ import pytest
 
 pytest.importorskip("kubernetes")
 
-from scheduler_clients.kubernetes import KINDS, Change, JobName, Pod, QueuedWorkload, Workload, kind_named
+from scheduler_clients.kubernetes import KINDS, JobName, Patch, Pod, QueuedWorkload, WorkloadObject, kind_named
 from scheduler_clients.kubernetes.workloads import WorkloadPhase as Phase
 
 KEY = "evict/0123456789abcdef"
 POD = {"spec": {"containers": [{"name": "c"}], "priorityClassName": "low"}}
 
 
-def make(word: str, spec: dict[str, Any], status: dict[str, Any] | None = None) -> Workload:
+def make(word: str, spec: dict[str, Any], status: dict[str, Any] | None = None) -> WorkloadObject:
     kind = kind_named(word)
     assert kind
     meta = {"name": "train", "namespace": "a", "uid": "u"}
     return msgspec.convert({"metadata": meta, "spec": spec, "status": status or {}}, kind)
 
 
-def jobset(*conditions: str, suspend: bool = False) -> Workload:
+def jobset(*conditions: str, suspend: bool = False) -> WorkloadObject:
     leader = {"name": "leader", "replicas": 2, "template": {"spec": {"template": POD}}}
     workers = {"name": "workers", "template": {"spec": {"parallelism": 4, "template": POD}}}
     return make("jobset", {"replicatedJobs": [leader, workers], "suspend": suspend}, holding(*conditions))
 
 
-def pytorch(*conditions: str, suspend: bool = False) -> Workload:
+def pytorch(*conditions: str, suspend: bool = False) -> WorkloadObject:
     replicas = {"Master": {"template": POD}, "Worker": {"replicas": 3, "template": POD}}
     policy = {"suspend": suspend, "schedulingPolicy": {"queue": "q"}}
     return make("pytorchjob", {"runPolicy": policy, "pytorchReplicaSpecs": replicas}, holding(*conditions))
 
 
-def volcano(phase: str, retries: int = 0) -> Workload:
+def volcano(phase: str, retries: int = 0) -> WorkloadObject:
     tasks = [{"name": "ps", "replicas": 1, "template": POD}, {"name": "worker", "replicas": 2, "template": POD}]
     spec = {"tasks": tasks, "queue": "q", "priorityClassName": "high", "maxRetry": 3}
     return make("vcjob", spec, {"state": {"phase": phase}, "retryCount": retries})
@@ -67,7 +67,7 @@ def pod(annotations: dict[str, str] | None = None, labels: dict[str, str] | None
         (volcano("Somewhat"), Phase.ACTIVE),
     ],
 )
-def test_phases(job: Workload, phase: Phase) -> None:
+def test_phases(job: WorkloadObject, phase: Phase) -> None:
     assert job.phase is phase
 
 
@@ -75,15 +75,15 @@ def test_phases(job: Workload, phase: Phase) -> None:
     ("job", "pods", "queue", "priority"),
     [(jobset(), [2, 4], "", "low"), (pytorch(), [1, 3], "q", "low"), (volcano("Running"), [1, 2], "q", "high")],
 )
-def test_pods_queue_and_priority(job: Workload, pods: list[int], queue: str, priority: str) -> None:
+def test_pods_queue_and_priority(job: WorkloadObject, pods: list[int], queue: str, priority: str) -> None:
     assert ([group.pods for group in job.groups], job.queue, job.priority_class) == (pods, queue, priority)
 
 
 def test_a_jobset_and_a_pytorchjob_are_suspended_by_their_own_fields() -> None:
-    assert jobset().stop(KEY) == Change({"spec": {"suspend": True}})
-    assert jobset().resume(KEY) == Change({"spec": {"suspend": False}})
-    assert pytorch().stop(KEY) == Change({"spec": {"runPolicy": {"suspend": True}}})
-    assert pytorch().resume(KEY) == Change({"spec": {"runPolicy": {"suspend": False}}})
+    assert jobset().stop(KEY) == Patch({"spec": {"suspend": True}})
+    assert jobset().resume(KEY) == Patch({"spec": {"suspend": False}})
+    assert pytorch().stop(KEY) == Patch({"spec": {"runPolicy": {"suspend": True}}})
+    assert pytorch().resume(KEY) == Patch({"spec": {"runPolicy": {"suspend": False}}})
 
 
 def test_a_volcano_job_is_told_by_commands_whose_names_follow_from_the_act() -> None:
@@ -104,8 +104,8 @@ def test_a_volcano_job_that_would_be_given_up_is_not_stopped(retries: int, comes
 def test_what_kueue_admits_is_told_to_kueue() -> None:
     queued = msgspec.convert({"metadata": {"name": "w"}, "spec": {}}, QueuedWorkload)
     assert queued.spec.active
-    assert queued.stop(KEY) == Change({"spec": {"active": False}})
-    assert queued.resume(KEY) == Change({"spec": {"active": True}})
+    assert queued.stop(KEY) == Patch({"spec": {"active": False}})
+    assert queued.resume(KEY) == Patch({"spec": {"active": True}})
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_what_kueue_admits_is_told_to_kueue() -> None:
         (volcano("Running"), pod({"volcano.sh/task-spec": "none"}), 0),
     ],
 )
-def test_ranks(job: Workload, of: Pod, rank: int) -> None:
+def test_ranks(job: WorkloadObject, of: Pod, rank: int) -> None:
     assert job.rank(of) == rank
 
 

@@ -15,7 +15,7 @@ from streams.memory import MemoryBroker
 from streams.producers import journal
 from streams.producers.collector import Collector
 from streams.producers.collector_settings import CollectorSettings
-from streams.producers.journal import Journal
+from streams.producers.journal import SystemJournal
 from tests.metric_values import value
 
 from .switchable import wait_for
@@ -30,17 +30,17 @@ def entry(message: object, at: float = 9500.0, speaker: object = "kernel") -> st
     return json.dumps({"__REALTIME_TIMESTAMP": str(int(at * 1e6)), "MESSAGE": message, "SYSLOG_IDENTIFIER": speaker})
 
 
-Follow = Callable[..., Journal]
+Follow = Callable[..., SystemJournal]
 
 
 @pytest.fixture
 def follow(tmp_path: Path) -> Iterator[Follow]:
-    opened: list[Journal] = []
+    opened: list[SystemJournal] = []
 
-    def start(*entries: str, lasts: float = 60.0, **clocks: Callable[[], float]) -> Journal:
+    def start(*entries: str, lasts: float = 60.0, **clocks: Callable[[], float]) -> SystemJournal:
         (tmp_path / "entries").write_text("".join(one + "\n" for one in entries))
         command = [sys.executable, "-c", WRITER, str(tmp_path / "entries"), str(lasts)]
-        opened.append(Journal("n1", clock=lambda: 10_000.0, command=command, **clocks))
+        opened.append(SystemJournal("n1", clock=lambda: 10_000.0, command=command, **clocks))
         return opened[-1]
 
     yield start
@@ -48,7 +48,7 @@ def follow(tmp_path: Path) -> Iterator[Follow]:
         each.close()
 
 
-def read(log: Journal, lines: int) -> list[tuple[int, float, str]]:
+def read(log: SystemJournal, lines: int) -> list[tuple[int, float, str]]:
     """Read until there are so many lines: number, time, text."""
     found: list[tuple[int, float, str]] = []
     deadline = time.monotonic() + 20

@@ -16,10 +16,10 @@ pytest.importorskip("kubernetes")
 
 from records import EventKind, JobEvent
 from scheduler_bridge.actuators.kubernetes import KubernetesActuator
-from scheduler_clients.kubernetes import Job, KubernetesClient, Pod, Workload, kind_named
+from scheduler_clients.kubernetes import Job, KubernetesClient, Pod, WorkloadObject, kind_named
 from scheduler_clients.kubernetes.objects import OwnerReference
 from streams.producers.kubernetes_events import KubernetesWatcher
-from streams.producers.kubernetes_events.changes import Known, changes, gpus
+from streams.producers.kubernetes_events.changes import ReportedJob, changes, gpus
 from tests.servers.kubernetes import Kubernetes
 
 from .test_slurm_events import Told
@@ -62,7 +62,9 @@ def pod(
     )
 
 
-def step(known: dict[str, Known], jobs: list[Job], pods: list[Pod]) -> tuple[list[JobEvent], dict[str, Known]]:
+def step(
+    known: dict[str, ReportedJob], jobs: list[Job], pods: list[Pod]
+) -> tuple[list[JobEvent], dict[str, ReportedJob]]:
     return changes(known, jobs, pods, 1000.0)
 
 
@@ -96,7 +98,7 @@ def test_a_gang_has_started_when_all_of_it_runs() -> None:
     assert (kinds(events), events[0].nodes, events[0].gpus) == ([(0, STARTED)], ["n1", "n2"], 16.0)
 
 
-def jobset(attempt: int = 0, *conditions: str, suspend: bool = False, acts: str = "") -> Workload:
+def jobset(attempt: int = 0, *conditions: str, suspend: bool = False, acts: str = "") -> WorkloadObject:
     spec = {"containers": [{"command": ["python"], "resources": {"limits": {"nvidia.com/gpu": "8"}}}]}
     workers = {"name": "w", "replicas": 2, "template": {"spec": {"parallelism": 1, "template": {"spec": spec}}}}
     notes = {"schedmate.io/attempt": str(attempt), "schedmate.io/acts": acts}
@@ -225,7 +227,7 @@ def test_told_twice_is_told_under_the_same_ids(moments: list[int], data: st.Data
         ([job(end="Failed"), job(attempt=1, made=55, active=1)], [*failed, pod("train1", node="n2")]),
         ([job(end="Failed"), job(attempt=1, made=55, end="Complete")], [*failed, pod("train1", "Succeeded", "n2", 0)]),
     ]
-    known: dict[str, Known] = {}
+    known: dict[str, ReportedJob] = {}
     seen: dict[str, tuple[Any, ...]] = {}
     for moment in sorted(moments):
         events, after = step(known, *life[moment])

@@ -15,7 +15,7 @@ from scheduler_bridge.actuators.ray import RayActuator
 from scheduler_clients.ray import INTENT, RayClient, RayConnection, RayJob, SubmissionName
 from streams.producers.paths import JobPattern
 from streams.producers.ray_events import RayWatcher
-from streams.producers.ray_events.changes import PLACING_S, Known, Placement, changes
+from streams.producers.ray_events.changes import PLACING_S, RayPlacement, ReportedJob, changes
 from streams.producers.ray_events.ending import ending
 from tests.docs.pages import ROOT
 from tests.metric_values import value
@@ -35,19 +35,19 @@ def job(name: str = "train", status: str = "RUNNING", start: int = 1000, **field
     return msgspec.structs.replace(made, **fields)
 
 
-def placed(_: RayJob) -> Placement:
-    return Placement(["n1", "n2"], 2.0, whole=True)
+def placed(_: RayJob) -> RayPlacement:
+    return RayPlacement(["n1", "n2"], 2.0, whole=True)
 
 
-def nowhere(_: RayJob) -> Placement:
-    return Placement(["n1"], None, whole=False)
+def nowhere(_: RayJob) -> RayPlacement:
+    return RayPlacement(["n1"], None, whole=False)
 
 
 class Looks:
     """Looks at one list after the other."""
 
     def __init__(self) -> None:
-        self.known: dict[str, Known] = {}
+        self.known: dict[str, ReportedJob] = {}
         self.events: list[JobEvent] = []
 
     def __call__(self, *jobs: RayJob, locate: Any = placed, now: float = 100.0) -> list[EventKind]:

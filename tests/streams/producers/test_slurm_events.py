@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from records import EventKind, JobEvent, Workload, decode
 from scheduler_clients.slurm import SlurmClient, SlurmCommands, SlurmJob
 from streams.producers.slurm_events import SlurmWatcher
-from streams.producers.slurm_events.changes import Known, changes, described
+from streams.producers.slurm_events.changes import ReportedJob, changes, described
 from streams.producers.slurm_events.model_reader import ModelReader
 from streams.transport import Outgoing, TransportError
 from tests.metric_values import value
@@ -78,7 +78,9 @@ def job(name: str, state: str = "RUNNING", **changes: Any) -> SlurmJob:
     return SlurmJob(**fields | changes)
 
 
-def step(known: dict[str, Known], *jobs: SlurmJob, now: float = 300.0) -> tuple[list[JobEvent], dict[str, Known]]:
+def step(
+    known: dict[str, ReportedJob], *jobs: SlurmJob, now: float = 300.0
+) -> tuple[list[JobEvent], dict[str, ReportedJob]]:
     return changes(known, {each.job: each for each in jobs}, now, lambda each: each.shards / 4)
 
 
@@ -156,7 +158,7 @@ class TestChanges:
             (job("1", "FAILED", exit_code=1), job("2", restarts=1, started=250.0)),
             (job("1", "FAILED", exit_code=1), job("2", "COMPLETED", restarts=1, started=250.0, exit_code=0)),
         ]
-        known: dict[str, Known] = {}
+        known: dict[str, ReportedJob] = {}
         seen: dict[str, tuple[Any, ...]] = {}
         for moment in sorted(moments):
             events, after = step(known, *life[moment])
