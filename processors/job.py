@@ -31,12 +31,11 @@ from .alarms.monitor import AlarmMonitor
 from .checkpoints import Checkpoints
 from .diagnose.stage import Diagnosis
 from .interference.monitor import InterferenceMonitor
-from .job_questions import cited, on_template_answer, speed_is_open
-from .notices import conflict, lines_passed_over
+from .model_questions import cited, on_template_answer, speed_is_open
 from .placements import Placements
 from .stage import AnyStage, Heard
 from .state import ATTEMPTS, AttemptState, Early, JobState, StreamState, stream_name
-from .stream_reader import StreamReader
+from .stream_reader import StreamReader, conflict, lines_passed_over
 from .track import learned
 from .track.ranks import together
 from .track.template_reading import template_question

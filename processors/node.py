@@ -27,14 +27,14 @@ from records import (
 from .activity.gpu import GAP_S
 from .activity.node import follow
 from .budget import over_budget
-from .classify.template import templates
-from .dedup import NewLines, Numbering, deduplicate
 from .diagnose.catalogue import Signature, load
+from .diagnose.nodes.corroborate import AFTER_S, BEFORE_S
 from .diagnose.nodes.finding import identity
 from .diagnose.nodes.gpu import GpuReader
 from .diagnose.nodes.log import NodeLogReader
-from .diagnose.nodes.window import AFTER_S, BEFORE_S
+from .grammar.extractor import templates
 from .keyed import Part
+from .new_lines import NewLines, Numbering, deduplicate
 from .node_state import KnownPlacement, NodeState, ReportedFinding
 
 REPEATED_S = 300.0

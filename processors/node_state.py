@@ -6,10 +6,10 @@ from records import NodeFinding, Placement
 
 from .activity.node import NodeActivityState
 from .budget import BudgetState
-from .dedup import Numbering
+from .diagnose.nodes.corroborate import AFTER_S, BEFORE_S
 from .diagnose.nodes.gpu import GpuMemory
-from .diagnose.nodes.window import AFTER_S, BEFORE_S
 from .keyed import KeyedState
+from .new_lines import Numbering
 
 KEPT_S = 3600.0
 """Findings are kept so long after they were seen, and placements so long after they ended."""

@@ -12,10 +12,10 @@ from .alarms.monitor import AlarmState
 from .budget import BudgetState
 from .checkpoints import CheckpointsState
 from .classify.context import ClassifyContext
-from .dedup import Numbering
 from .diagnose.stage import DiagnosisState
 from .interference.monitor import InterferenceState
 from .keyed import KeyedState, Part
+from .new_lines import Numbering
 from .placements import PlacementsState
 from .recent_chunks import RecentChunks
 from .track.ranks import RanksState

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from processors.classified_chunk import ERROR, OTHER, PROGRESS, WARNING
 from processors.classify.classifier import LineClassifier
 from processors.classify.context import ClassifyContext
-from processors.container_log import container_text
+from processors.new_lines import container_text
 from records import LogChunk
 
 GRAVITY = {letter: place for place, letter in enumerate((OTHER, PROGRESS, WARNING, ERROR))}

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from processors.dedup import Numbering, deduplicate
 from processors.diagnose.catalogue import Signature
 from processors.diagnose.nodes import NodeLogReader
+from processors.new_lines import Numbering, deduplicate
 from records import LogChunk, NodeFinding, Position
 
 _SPEAKERS = (

@@ -15,10 +15,10 @@ from typing import BinaryIO
 
 from processors.classified_chunk import CHUNK_LINES, PROGRESS
 from processors.classify.context import ClassifyContext
-from processors.container_log import container_text
 from processors.diagnose.nan import mentioned
 from processors.diagnose.stage import Diagnosis
 from processors.job import JobProcessor
+from processors.new_lines import container_text
 from processors.state import JobState
 from processors.track.state import TrackState
 from processors.track.tracker import REPORTS

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from benchmarks.corpus.label import load_rules, rule_of, text_of
 from benchmarks.corpus.plan import LOGS
 from processors.classify.grams import normal
-from processors.classify.grounds import Ground
-from processors.classify.kinds import kind_of
+from processors.classify.kinds import Ground, kind_of
 from processors.grammar.extractor import DIGITS, LONGEST
 from processors.grammar.prefix import clean
 

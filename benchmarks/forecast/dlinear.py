@@ -3,8 +3,8 @@
 import numpy as np
 
 from processors.spot.forecast import DemandHistory, Forecast, Windows
-from processors.spot.forecast.decomposition import decompose
 from processors.spot.forecast.demand import Floats
+from processors.spot.forecast.network import decompose
 
 
 class DLinear:

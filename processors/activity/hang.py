@@ -1,25 +1,153 @@
 """A hang, from the silence of the log and from what the GPUs do meanwhile.
 
-The log alone needs a long silence. Where the GPUs say the same a shorter one suffices; where one of them works, none does. What a phase
-explains is no hang. Nothing is extrapolated: a silence lasts until the newest sign that lines would have come, and what GPUs do until
+The log alone needs a long silence: how long a job's reports stay away is held against its own rhythm (`Silence`). Where the GPUs say the
+same a shorter one suffices; where one of them works, none does. What the job said that it does before it fell silent (`Phase`) explains
+a silence for a while. Nothing is extrapolated: a silence lasts until the newest sign that lines would have come, and what GPUs do until
 their newest sample.
 """
 
+import re
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
 
 import msgspec
 
 from processors.classified_chunk import PROGRESS, ClassifiedChunk
 from processors.read.robust import median
-from records import GpuState, JobMetric
+from records import Checkpoint, CheckpointState, Evidence, GpuState, JobMetric
 
 from .culprit import Culprit, RankLines, culprit
 from .held import HeldGpus
-from .phase import PhaseState
-from .silence import LEAST_GAPS, Silence
 
-TIMES_USUAL, TIMES_LONGEST = 5.0, 1.5
-"""As in `silence.py`, where the GPUs agree."""
+EXPLAINED_S = 1800.0
+"""A phase explains a silence for so long."""
+TIMES_SAVE = 5.0
+"""A save explains so many times the usual duration of a save."""
+LINES = 3
+"""Lines after the newest progress that are looked at."""
+_LONGEST = 400
+
+
+class Phase(StrEnum):
+    """What a job does beside its steps."""
+
+    CHECKPOINT = "checkpoint"
+    COMPILATION = "compilation"
+    EVALUATION = "evaluation"
+    LOADING = "loading"
+    OVER = "over"
+    """What it did is over."""
+
+
+_BEGINS = (
+    (
+        Phase.COMPILATION,
+        re.compile(r"(?i)\b(?:re-?)?compil(?:ing|ation)\b|\bauto-?tun(?:e|ing)\b|\btracing\b|\bcapturing\b"),
+    ),
+    (Phase.EVALUATION, re.compile(r"(?i)\b(?:eval|evaluat(?:e|ing|ion)|validat(?:e|ing|ion)|inference|testing)\b")),
+    (Phase.CHECKPOINT, re.compile(r"(?i)\b(?:re)?(?:stor|load)ing\b.{0,40}\b(?:checkpoint|ckpt|state|weights)")),
+    (Phase.LOADING, re.compile(r"(?i)\b(?:download|load|tokeniz|preprocess|shuffl|index|build|cach|prepar)ing\b")),
+)
+_OVER = re.compile(r"(?i)\b(?:done|finished|completed?|ended|took|result|accuracy|score)s?\b|\b(?:loss|acc)\w*\s?[=:]")
+
+
+class PhaseState(msgspec.Struct):
+    """What is remembered of an attempt.
+
+    Attributes:
+        phase: What it said last that it does; null where it makes steps.
+        saving: A save is under way.
+        save_s: Usual seconds of a save; null before the first.
+    """
+
+    phase: Phase | None = None
+    saving: bool = False
+    save_s: float | None = None
+
+    def read(self, chunk: ClassifiedChunk) -> None:
+        """Take new lines: the newest progress, and the lines after it."""
+        progress = chunk.classes.rfind(PROGRESS)
+        if progress >= 0:
+            self.phase = None
+        for index in range(max(len(chunk.lines) - LINES, progress + 1), len(chunk.lines)):
+            said = phase_of(chunk.templates[index][:_LONGEST])
+            if said is not None:
+                self.phase = None if said is Phase.OVER else said
+
+    def on_checkpoint(self, checkpoint: Checkpoint) -> None:
+        """Take what is told of a save. One that goes on beside the training explains no silence."""
+        self.saving = checkpoint.state is CheckpointState.STARTED and not checkpoint.asynchronous
+        self.save_s = checkpoint.usual_duration_s
+
+    @property
+    def now(self) -> Phase | None:
+        """What explains a silence; null where nothing does."""
+        return Phase.CHECKPOINT if self.saving else self.phase
+
+    @property
+    def explained_s(self) -> float:
+        """Seconds of silence that it explains."""
+        if self.saving and self.save_s is not None:
+            return min(TIMES_SAVE * self.save_s, EXPLAINED_S)
+        return EXPLAINED_S if self.now else 0.0
+
+
+@lru_cache(maxsize=4096)
+def phase_of(template: str) -> Phase | None:
+    """Return the phase that a line begins, or that one is over; None where it speaks of none."""
+    if _OVER.search(template):
+        return Phase.OVER
+    return next((phase for phase, pattern in _BEGINS if pattern.search(template)), None)
+
+
+GAPS = 16
+"""Gaps between reports that are remembered."""
+LEAST_GAPS = 3
+"""Fewer say nothing."""
+TIMES_USUAL, TIMES_LONGEST = 10.0, 2.5
+"""Reports that stay away for so many times the usual gap, and the longest one, are an alarm by themselves."""
+
+
+class Silence(msgspec.Struct):
+    """The rhythm of a job's reports, over all its ranks.
+
+    Attributes:
+        step: The highest training step reported; null where none is named.
+        time: Arrival of the last sign of progress; 0 before the first.
+        gaps: Seconds between reports, the newest.
+        longest: The longest of all gaps so far: an evaluation or a checkpoint between.
+        evidence: The last report.
+    """
+
+    step: int | None = None
+    time: float = 0.0
+    gaps: list[float] = []
+    longest: float = 0.0
+    evidence: Evidence | None = None
+
+    def reported(self, step: int | None, time: float, evidence: Evidence | None) -> bool:
+        """Take a report; return whether it shows progress. One that names the same step again shows none."""
+        if step is not None and step == self.step:
+            return False
+        if self.time and time > self.time:
+            self.gaps = [*self.gaps, time - self.time][-GAPS:]
+            self.longest = max(self.longest, time - self.time)
+        self.step, self.evidence = step, evidence
+        self.time = max(time, self.time)
+        return True
+
+    def limit(
+        self, least: float, times_usual: float = TIMES_USUAL, times_longest: float = TIMES_LONGEST
+    ) -> float | None:
+        """Return how many seconds without a report are an alarm, at least `least`; None where too few reports came to tell."""
+        if len(self.gaps) < LEAST_GAPS:
+            return None
+        return max(least, times_usual * median(self.gaps), times_longest * self.longest)
+
+
+AGREED_USUAL, AGREED_LONGEST = 5.0, 1.5
+"""`TIMES_USUAL` and `TIMES_LONGEST` where the GPUs agree."""
 START_UP_S = 1800.0
 """Before the first reports, GPUs may wait in a kernel for so long: others load, download, compile."""
 
@@ -115,7 +243,7 @@ def find_hang(state: HangState, gpus: HeldGpus, hang_s: float, confirmed_s: floa
         return _hang(state, gpus, since, lasts, START_UP_S, seen.state)
     explained = state.phase.explained_s
     if seen.state in (GpuState.WAITING, GpuState.IDLE):
-        limit = max(silence.limit(confirmed_s, TIMES_USUAL, TIMES_LONGEST) or confirmed_s, explained)
+        limit = max(silence.limit(confirmed_s, AGREED_USUAL, AGREED_LONGEST) or confirmed_s, explained)
         lasts = min(state.heard, seen.until) - max(silence.time, seen.since)
         if lasts > limit:
             return _hang(state, gpus, silence.time, state.heard - silence.time, limit, seen.state)

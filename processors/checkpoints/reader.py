@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from processors.classified_chunk import ERROR, ClassifiedChunk
 from processors.grammar.cache import GenerationCache
-from processors.grammar.literals import Literals
 from processors.grammar.prefix import strip_prefix
+from processors.grammar.prescan import Literals
 
 from . import language, places
 from .language import NOTHING, SaveWords, Says

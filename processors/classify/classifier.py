@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from prometheus_client import Counter
 
 from processors.grammar.cache import GenerationCache
-from processors.grammar.extractor import CACHE_SIZE, LONGEST
+from processors.grammar.extractor import CACHE_SIZE, LONGEST, templates
 
 from .context import ClassifyContext, resolve, settled
 from .fallback import ModelClassifier, TemplateClassifier
-from .grounds import Ground
-from .kinds import BY_DIGITS, by_digits, kind_of
+from .kinds import BY_DIGITS, Ground, by_digits, kind_of
 from .phases import PhaseReader
-from .template import templates
 
 
 class ClassifierMetrics:

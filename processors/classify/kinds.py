@@ -2,16 +2,35 @@
 
 import re
 from collections.abc import Collection
+from enum import Enum
 
 from processors.grammar.extractor import read_plan
-from processors.grammar.literals import Prescan
 from processors.grammar.prefix import LogPrefix, strip_prefix
+from processors.grammar.prescan import Prescan
 from processors.grammar.table import cells, is_header, is_row, part
 
 from . import signatures
 from .context import BLANK, ERROR, EXCEPTION, FRAME, INDENTED, OTHER, PROGRESS, TRACEBACK, WARNED, WARNING, header, row
-from .grounds import Ground
 from .progress import is_report
+
+
+class Ground(Enum):
+    """What says the class of a line.
+
+    Attributes:
+        SURE: A signature, a level, a shape, or fields of other work: numbers change nothing.
+        WORDS: Single words, which lines of another class hold as well.
+        ROW: It holds numbers alone; a header above may name them.
+        REPORT: What its numbers are called: it is a report of the training.
+        NOTHING: No signature; a model at most.
+    """
+
+    SURE = "sure"
+    WORDS = "words"
+    ROW = "row"
+    REPORT = "report"
+    NOTHING = "nothing"
+
 
 Likely = Collection[re.Pattern[str]]
 """The expressions that may match a message."""

@@ -18,12 +18,9 @@ from processors.read.proposer.linear import LinearProposer
 from processors.read.roles import Phase, Proposer, Role
 from processors.read.series import Column, LineTemplate, TemplateSeries, line_template, number
 
-from .context import OTHER, PROGRESS
-from .grounds import Ground
-from .kinds import kind_of
-from .phase_state import PhaseState, Watched
-from .sections import EVALUATION, NEUTRAL, PART, SECTION, mark_of
-from .words import BOOKKEEPING, EVALUATING, KEEPING, TRAINING
+from .context import OTHER, PROGRESS, PhaseState, Watched
+from .kinds import Ground, kind_of
+from .words import BOOKKEEPING, EVALUATING, EVALUATION, KEEPING, NEUTRAL, PART, SECTION, TRAINING, mark_of
 
 ROWS, TEMPLATES, COLUMNS, DECIDED = 8, 24, 20, 128
 """What is kept of a stream: rows of a template, templates that are not decided, numbers of a row, templates that are."""

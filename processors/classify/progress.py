@@ -5,9 +5,9 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from processors.grammar import mllog, names
-from processors.grammar.literals import Prescan
 from processors.grammar.names import Meaning
 from processors.grammar.plans import LEADING
+from processors.grammar.prescan import Prescan
 from processors.grammar.slots import Plan, Slot
 
 from .words import BOOKKEEPING, EVALUATING, KEEPING

@@ -14,13 +14,12 @@ from . import traceback as tracebacks
 from .candidates import LAST, WORDS, Candidate, add, survive_reports
 from .catalogue import Signature
 from .corrected import CorrectedWatch
-from .envelope import excerpt, spoken
 from .exceptions import ExceptionMeaning, meaning, on_file
 from .matcher import MILD, READ, Matcher
 from .memory import held_by_others
 from .nan import NanWatch, mentioned
 from .superseded import VAGUE, denies, dismiss, supersede
-from .traceback import Raised, TracebackState
+from .traceback import Raised, TracebackState, excerpt, spoken
 
 FEEDS = 64
 """Streams of one job with something remembered; further ones are read without memory of open tracebacks."""

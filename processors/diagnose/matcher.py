@@ -13,14 +13,12 @@ from typing import Any
 
 import re2
 
-from processors.classify.template import templates
-from processors.grammar.extractor import DIGITS, LONGEST
-from processors.grammar.literals import Literals
+from processors.grammar.extractor import DIGITS, LONGEST, templates
 from processors.grammar.prefix import clean, strip_prefix
+from processors.grammar.prescan import Literals
 
 from .catalogue import Signature
-from .envelope import excerpt, spoken
-from .traceback import masked
+from .traceback import excerpt, masked, spoken
 
 MEMORY = 64 << 20
 """Bytes that RE2 may use for the automaton of all patterns; it starts at a few hundred KB and grows with what it meets."""

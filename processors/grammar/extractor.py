@@ -1,4 +1,4 @@
-"""From a line to its fields, by a plan that is worked out once for each template.
+"""From a line to its template, and to its fields, by a plan that is worked out once for each template.
 
 All patterns of the grammar ask for digits, never for a certain digit. So lines that are equal but for their digits have
 their prefix, their stamp and their numbers at the same places, and a template remembers the places too.
@@ -6,6 +6,7 @@ their prefix, their stamp and their numbers at the same places, and a template r
 
 import re
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -18,6 +19,32 @@ from .numbers import NUMBER, is_duration, of_thousands, parse, with_point
 from .plans import plan
 from .prefix import LogPrefix, clean, strip_prefix
 from .slots import Plan, Slot
+
+_AS_BYTES = bytes.maketrans(b"023456789", b"111111111")
+"""`DIGITS` for bytes: of a text that is not all ASCII, that is a hundred times as fast."""
+
+
+def templates(lines: Sequence[str]) -> list[str]:
+    """Return the templates of `lines`: what they have in common with lines that differ in digits only.
+
+    A template keeps the first `LONGEST` characters; the class of a line follows from them.
+    """
+    if max(map(len, lines), default=0) > LONGEST:
+        lines = [line[:LONGEST] for line in lines]
+    masked = _masked("\n".join(lines)).split("\n")
+    if len(masked) != len(lines):  # a line feed within a line: the slow way keeps them apart
+        return [_masked(line) for line in lines]
+    return masked
+
+
+def _masked(text: str) -> str:
+    if text.isascii():
+        return text.translate(DIGITS)
+    try:
+        return text.encode("latin-1").translate(_AS_BYTES).decode("latin-1")  # as fast as copying
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass").translate(_AS_BYTES).decode("utf-8", "surrogatepass")
+
 
 LONGEST = 1000
 """Characters of a line that are looked at. Templates are kept, so this bounds memory."""

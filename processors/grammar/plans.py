@@ -29,8 +29,8 @@ from .fields import (
     unit_after,
 )
 from .names import Meaning
+from .prescan import telling
 from .slots import Plan, Slot
-from .telling import telling
 
 LEADING = "leading"
 """Name of a counter that stands bare at the start of a line: a round of boosting."""

@@ -3,7 +3,7 @@
 Throughput before the packing is compared with throughput after warm-up, at least a few tens of steps later. The measure is seconds per step
 of one rank: the one that reports most, because ranks of a synchronous job keep one pace and a mixture of ranks would mix windows.
 
-What is compared are spans that do not overlap (`spans.py`); whether they show a change is a rank test (`change.py`).
+What is compared are spans that do not overlap (`spans.py`); whether they show a change is a rank test.
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,7 @@ from prometheus_client import Counter
 from processors.stage import Stage
 from records import EventKind, Evidence, JobEvent, JobMetric, Position, Slowdown, derived_id
 
-from .change import confidence
-from .spans import Measure, between
+from .spans import Measure, between, confidence
 
 PACKINGS = 8
 """Packings of one job watched at once; further ones are untrackable."""

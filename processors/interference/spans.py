@@ -1,14 +1,48 @@
-"""Spans of a job's output that do not overlap, and how long a step took in each.
+"""Spans of a job's output that do not overlap, how long a step took in each, and whether a change between them is more than chance.
 
 The medians of metrics rest on windows that overlap, so that ten of them may say one thing ten times. Two metrics that name their steps
 make a span: the time between them over the steps between them. Where steps are not named, spans are windows that do not overlap.
+Whether spans after a change exceed a limit that those before it set is a rank test, with a confidence.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from math import comb
 
 import msgspec
 
 from records import Evidence, JobMetric
+
+
+def confidence(before: Sequence[float], after: Sequence[float], share: float) -> float:
+    """Return how sure it is that steps took longer after a change than those before it over `share`: 0 to 1.
+
+    That is one less the chance that so many of all pairs show it where the pace lies exactly at the limit (Mann and Whitney's test,
+    one-sided and exact). It asks nothing of how measurements are distributed: one pause, however long, is one measurement.
+
+    Args:
+        before: Seconds a step, of spans that do not overlap.
+        after: The same, after the change.
+        share: Share of the throughput before below which a job counts as slowed.
+    """
+    longer = sum(late * share > early for early in before for late in after)  # a tie shows nothing
+    ways = _ways(len(before), len(after))
+    return 1 - sum(ways[longer:]) / comb(len(before) + len(after), len(after))
+
+
+@lru_cache(maxsize=256)
+def _ways(one: int, other: int) -> tuple[int, ...]:
+    """Return, for each number of pairs that may be so, in how many orders of all measurements that many are."""
+    counts = [1]
+    for size in range(1, other + 1):  # Gauss' binomial coefficient: times (1 - q^(one + size)), over (1 - q^size)
+        counts += [0] * (one + size)
+        for place in range(len(counts) - 1, one + size - 1, -1):
+            counts[place] -= counts[place - one - size]
+        for place in range(size, len(counts)):
+            counts[place] += counts[place - size]
+        counts = counts[: one * size + 1]
+    return tuple(counts)
+
 
 SHORTEST_S = 1.5
 """Spans shorter than this say little: lines come in bursts."""

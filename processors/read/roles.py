@@ -1,5 +1,6 @@
 """What a number column may be, what a template tells of, and who proposes it."""
 
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol
@@ -52,3 +53,16 @@ class Proposer(Protocol):
     def propose(self, series: Sequence[TemplateSeries]) -> list[Proposed]:
         """Return what is proposed of each template."""
         ...
+
+
+_COUNTED: tuple[tuple[re.Pattern[str], Role], ...] = (
+    (re.compile(r"(?i)token"), Role.TOKEN),
+    (re.compile(r"(?i)sample|example|image|sequence|seq_"), Role.SAMPLE),
+    (re.compile(r"(?i)step|iter|update|batch"), Role.STEP),
+    (re.compile(r"(?i)epoch"), Role.EPOCH),
+)
+
+
+def counted(name: str) -> Role | None:
+    """Return what a counter of this name may count, by a word in it; None where none tells."""
+    return next((role for pattern, role in _COUNTED if pattern.search(name)), None)

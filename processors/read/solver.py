@@ -12,11 +12,9 @@ from itertools import pairwise
 
 import msgspec
 
-from .counted_names import counted
-from .events import Event, EventState
+from .events import Event, EventState, training_clock
 from .robust import without_pauses
-from .roles import Role
-from .training_clock import training_clock
+from .roles import Role, counted
 
 LEAST = 0.3
 """Score below which no reading is taken."""

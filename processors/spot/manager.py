@@ -1,4 +1,8 @@
-"""GFS: forecast, quota, placement and preemption as one object that a simulator or a live service asks."""
+"""GFS: forecast, quota, order of waiting jobs, placement and preemption as one object that a simulator or a live service asks.
+
+What Algorithm 3 does besides ordering stands with whoever holds the cluster: the quota binds spot jobs alone, a place without evictions is
+looked for first (`placement`), and for a high-priority job others go (`preemption`). See `simulate/policies/spot/`.
+"""
 
 import math
 from collections import deque
@@ -13,8 +17,16 @@ from processors.spot.estimator import DemandEstimator, DemandForecast, Estimator
 from processors.spot.placement import choose_node
 from processors.spot.preemption import SpotHistory, preempt
 from processors.spot.quota import inventory, next_safety, spot_quota
-from processors.spot.scheduler import order
 from processors.spot.settings import HOUR, GfsSettings
+
+
+def order(request: Request, submit_s: float) -> tuple[float, float, float]:
+    """Return what waiting jobs are sorted by: GPUs, pods, submission (section 3.4.2), large ones first.
+
+    The paper does not name a direction. Large pods are those that fragmentation keeps out, so they come first.
+    """
+    return -request.gpus, -request.pods, submit_s
+
 
 HEADROOM = 2
 """GPUs that stay idle for each eviction of the last hour: the best of 1, 2 and 4 on the simulator's seeds 0 to 2, at the highest load."""

@@ -13,7 +13,7 @@ from processors.classified_chunk import ClassifiedChunk
 from processors.read.solver import solve
 from records import Evidence, JobMetric, ModelAnswer, Position, derived_id
 
-from .of_events import is_open
+from .of_columns import is_open
 from .pace import paces
 from .reports import Report
 from .state import LINES, Followed, TrackState

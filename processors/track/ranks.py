@@ -8,7 +8,7 @@ import msgspec
 from records import JobMetric, OverRanks
 
 from .reports import Report
-from .within_reach import LONGEST_S, SHORTEST_S
+from .summary import LONGEST_S, SHORTEST_S
 
 RANKS = 4096
 """Ranks remembered of a job; further ones are left out."""

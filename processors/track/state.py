@@ -5,9 +5,8 @@ import msgspec
 from processors.read.events import EventState
 from processors.read.kept import KeptSeries
 
-from .nested_bars import Bar
 from .reports import Report
-from .section_scope import Loop
+from .section_scope import Bar, Loop
 from .template_reading.check import Template, TemplatePoint, point
 
 LINES = 40

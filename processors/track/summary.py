@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from math import isfinite
 
 import msgspec
 
@@ -11,12 +12,30 @@ from processors.grammar.numbers import NUMBER
 from processors.grammar.prefix import strip_prefix
 from processors.grammar.units import SAMPLES, UNNAMED
 from processors.read.robust import robust_median
+from records import JobMetric
 
 from .counters import main_shape, moving, of_epochs, one_loop, outermost, past, stepping, swapped, tagged
 from .pace import ObservedStepTime, clocked, paces, pairs
 from .reports import BAR, Report
 from .step_time_candidate import StepTimeCandidate, reference
 from .step_time_candidates import THRESHOLD, readings, unsteady
+
+SHORTEST_S, LONGEST_S = 1e-9, 366 * 86_400.0
+"""Seconds of a step: a nanosecond, a year."""
+_FINITE = ("epoch", "left_s", "throughput")
+
+
+def within_reach(metric: JobMetric) -> JobMetric:
+    """Return `metric` with null for a number that cannot be."""
+    unknown: dict[str, object] = {
+        name: None for name in _FINITE if (value := getattr(metric, name)) is not None and not isfinite(value)
+    }
+    if "throughput" in unknown:
+        unknown["throughput_unit"] = None
+    if metric.step_time_s is not None and not metric.step_time_s <= LONGEST_S:
+        unknown |= {"step_time_s": None, "method": "unknown"}
+    return msgspec.structs.replace(metric, confidence=0.0, **unknown) if unknown else metric
+
 
 _ENOUGH, _FEW = 3, 4
 _UNLIKE = 4

@@ -18,17 +18,14 @@ from records import Evidence, JobMetric, Position, derived_id
 
 from . import tables
 from .learned import completed, follow
-from .nested_bars import NestedBars
-from .of_columns import of_columns
-from .of_events import of_events
+from .of_columns import of_columns, of_events
 from .ranks import of_stream
 from .reports import Report, add, read
 from .scan import Scan, bare_bar, of_bar
-from .section_scope import SectionScope
+from .section_scope import NestedBars, SectionScope
 from .state import TrackState
-from .summary import Summary, agree, summarise
+from .summary import Summary, agree, summarise, within_reach
 from .template_reading.check import Template
-from .within_reach import within_reach
 
 REPORTS = 20
 """Newest reports that numbers rest on."""

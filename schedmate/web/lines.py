@@ -9,7 +9,7 @@ from typing import Final
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from processors.dedup import line_numbers
+from processors.new_lines import line_numbers
 from records import InvalidRecord, LogChunk, NodeLogChunk, Position
 from streams.accept import accept
 from streams.transport import Message

@@ -7,10 +7,9 @@ from benchmarks.lines import CHUNK
 from benchmarks.memory import distinct, measure
 from processors.classify.classifier import LineClassifier
 from processors.classify.fallback import ModelClassifier
-from processors.classify.template import templates
 from processors.diagnose import matcher
 from processors.diagnose.stage import Diagnosis
-from processors.grammar.extractor import Extractor
+from processors.grammar.extractor import Extractor, templates
 from processors.job import JobProcessor
 from processors.state import JobState
 from processors.stream_reader import StreamReader

@@ -11,9 +11,9 @@ import pytest
 
 from benchmarks import hostile
 from processors.budget import KEPT, LARGEST, PURSES, USUAL, BudgetState, _unknown, over_budget
-from processors.classify.template import templates
-from processors.container_log import container_text
+from processors.grammar.extractor import templates
 from processors.job import JobProcessor
+from processors.new_lines import container_text
 from processors.state import JobState
 from records import ErrorType, EventKind, Failure, JobEvent, JobMetric, LogChunk, Position, Record
 from streams.producers.stored import read_chunks

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processors.container_log import container_text, strip_container_wrapping
+from processors.new_lines import container_text, strip_container_wrapping
 
 ARRIVED = 1935817700.0
 

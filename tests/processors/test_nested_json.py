@@ -2,10 +2,10 @@
 
 import pytest
 
-from processors.container_log import container_text
-from processors.diagnose.envelope import spoken
+from processors.diagnose.traceback import spoken
 from processors.grammar import mllog
 from processors.job import JobProcessor
+from processors.new_lines import container_text
 from processors.state import JobState
 from records import LogChunk, Position
 from tests.metric_values import value

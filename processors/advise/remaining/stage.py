@@ -9,9 +9,8 @@ from processors.classified_chunk import ClassifiedChunk
 from processors.stage import Stage
 from records import ANSWERED, Estimate, EventKind, JobEvent, JobMetric, Position, derived_id
 
-from .announced import announced
 from .forecast import Forecast, Mark, forecast
-from .progress import Progress, Rest
+from .progress import Progress, Rest, announced
 
 PROGRESS = "progress"
 """`Estimate.method` of what follows from a job's progress."""

@@ -15,7 +15,11 @@ from processors.diagnose import kinds
 from processors.diagnose.catalogue import Signature
 from records import Component, ErrorType, Failure, FailureSource, NodeFinding, Severity, identified
 
-from .window import AFTER_S, BEFORE_S
+BEFORE_S = 600.0
+"""A cause on the node comes at most so long before the failure shows: a collective's time limit is ten minutes by default."""
+AFTER_S = 60.0
+"""Kernel messages arrive late, and clocks differ."""
+
 
 CERTAIN = 0.9
 """Confidence from which a verdict is not taken for a consequence of what the node said."""

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 
 from processors.classified_chunk import QUOTE
-from processors.dedup import NewLines
 from processors.diagnose import kinds
 from processors.diagnose.catalogue import Signature
 from processors.diagnose.matcher import READ, Matcher
+from processors.new_lines import NewLines
 from records import Evidence, NodeFinding, Position
 
 from .finding import of_signature

@@ -1,8 +1,7 @@
 """How many GPUs the high-priority jobs of each organisation will want in the next hours, with intervals (GFS, section 3.2)."""
 
-from processors.spot.forecast.calibrated import Calibrated
 from processors.spot.forecast.demand import DemandHistory, Windows
-from processors.spot.forecast.forecast import Forecast, Forecaster
+from processors.spot.forecast.forecast import Calibrated, Forecast, Forecaster
 from processors.spot.forecast.network import OrgLinearSettings
 from processors.spot.forecast.org_linear import OrgLinear
 

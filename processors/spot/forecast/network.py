@@ -1,13 +1,89 @@
-"""OrgLinear's outputs, its loss, and the gradients, derived by hand (GFS, section 3.2, Eq. 3 to 8)."""
+"""OrgLinear's outputs, its loss, and the gradients, derived by hand (GFS, section 3.2, Eq. 1 to 8).
+
+A series is parted into trend and cycle (Eq. 1 and 2); attention weighs an organisation's business attributes (Eq. 4).
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from processors.spot.forecast.attention import attend, attend_gradients
-from processors.spot.forecast.decomposition import decompose
 from processors.spot.forecast.demand import Floats, Integers, Windows
+
+
+def moving_average(series: Floats, kernel: int) -> Floats:
+    """Return the centred moving average along the last axis, the ends padded with their reflection (Eq. 1).
+
+    Args:
+        series: Any shape; the last axis is time and longer than half the kernel.
+        kernel: Hours averaged; odd, so that the average has no phase.
+
+    Raises:
+        ValueError: The kernel is even, or the series too short to be reflected.
+    """
+    half = kernel // 2
+    if kernel % 2 == 0 or series.shape[-1] <= half:
+        raise ValueError(f"expected an odd kernel and more than {half} hours, got {kernel} and {series.shape[-1]}")
+    padded = np.pad(series, [(0, 0)] * (series.ndim - 1) + [(half, half)], mode="reflect")
+    # A sum of differences of running sums would lose digits where demand is large and flat.
+    average: Floats = np.lib.stride_tricks.sliding_window_view(padded, kernel, axis=-1).mean(axis=-1)
+    return average
+
+
+def decompose(series: Floats, kernel: int) -> tuple[Floats, Floats]:
+    """Return trend and cycle, which add up to the series (Eq. 1 and 2). See `moving_average`."""
+    trend = moving_average(series, kernel)
+    return trend, series - trend
+
+
+def attend(tokens: Floats, query: Floats, key: Floats, value: Floats) -> tuple[Floats, Floats]:
+    """Return one vector for each organisation: scaled dot-product self-attention over its attributes, averaged over them.
+
+    Eq. 4 prints one concatenation sign and then commas. Attention needs a sequence, so the embeddings are its tokens.
+
+    Args:
+        tokens: Embeddings, organisations x attributes x d.
+        query: d x d.
+        key: d x d.
+        value: d x d.
+
+    Returns:
+        The vectors, organisations x d, and the weights, organisations x attributes x attributes.
+    """
+    logits = (tokens @ query) @ (tokens @ key).transpose(0, 2, 1) / np.sqrt(tokens.shape[-1])
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    weights /= weights.sum(axis=-1, keepdims=True)
+    return (weights @ (tokens @ value)).mean(axis=1), weights
+
+
+def attend_gradients(
+    outer: Floats, tokens: Floats, *, query: Floats, key: Floats, value: Floats, weights: Floats
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the gradients of a loss with respect to tokens, query, key and value.
+
+    Args:
+        outer: The loss's gradient with respect to the vectors of `attend`, organisations x d.
+        tokens: As given to `attend`.
+        query: As given.
+        key: As given.
+        value: As given.
+        weights: As returned.
+    """
+    _, attributes, width = tokens.shape
+    mixed = np.repeat(outer[:, None, :] / attributes, attributes, axis=1)
+    by_weight = mixed @ (tokens @ value).transpose(0, 2, 1)
+    logits = weights * (by_weight - (weights * by_weight).sum(axis=-1, keepdims=True)) / np.sqrt(width)
+    by_query, by_key = logits @ (tokens @ key), logits.transpose(0, 2, 1) @ (tokens @ query)
+    by_value = weights.transpose(0, 2, 1) @ mixed
+    by_tokens = by_query @ query.T + by_key @ key.T + by_value @ value.T
+    flat = tokens.reshape(-1, width)
+    return (
+        by_tokens,
+        flat.T @ by_query.reshape(-1, width),
+        flat.T @ by_key.reshape(-1, width),
+        flat.T @ by_value.reshape(-1, width),
+    )
+
 
 CALENDAR = (("hour", 24), ("weekday", 7), ("holiday", 2))
 SMALLEST_DEVIATION = 0.01

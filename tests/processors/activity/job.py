@@ -7,7 +7,7 @@ import msgspec
 
 from processors.activity.stage import ActivityMonitor, ActivityState
 from processors.classified_chunk import ClassifiedChunk
-from processors.classify.template import templates
+from processors.grammar.extractor import templates
 from records import (
     Alarm,
     Checkpoint,

@@ -4,9 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from processors.activity.hang import START_UP_S
+from processors.activity.hang import EXPLAINED_S, START_UP_S, Phase, phase_of
 from processors.activity.held import STALE_S
-from processors.activity.phase import EXPLAINED_S, Phase, phase_of
 from processors.activity.stage import ActivityMonitor
 from records import AlarmKind, EventKind, GpuState
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from processors.checkpoints import language, places
-from processors.classify.template import templates
+from processors.grammar.extractor import templates
 from processors.grammar.prefix import strip_prefix
 
 LINES = [tuple(line.split("\t", 3)) for line in (Path(__file__).parent / "lines.tsv").read_text("utf-8").splitlines()]

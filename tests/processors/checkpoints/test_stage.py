@@ -8,7 +8,7 @@ import pytest
 
 from processors.checkpoints import Checkpoints, CheckpointsState
 from processors.classified_chunk import ClassifiedChunk
-from processors.classify.template import templates
+from processors.grammar.extractor import templates
 from processors.job import JobProcessor
 from processors.state import JobState
 from records import Checkpoint, CheckpointState, DurableBy, EventKind, JobEvent, LogChunk, Position, Record, encode

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.classified_chunk import ClassifiedChunk
-from processors.classify.template import templates
 from processors.diagnose import FailureHandler, HandlerState
+from processors.grammar.extractor import templates
 from records import Component, ErrorType, Position
 
 from .jobs import BUG, CHILD, FALLEN, PROGRESS, REMOTE, ending, letters, run, view

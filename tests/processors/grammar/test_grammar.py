@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processors.classify.template import templates
 from processors.grammar import stamps, table, units
 from processors.grammar.cache import GenerationCache
-from processors.grammar.extractor import DIGITS, Extractor
+from processors.grammar.extractor import DIGITS, Extractor, templates
 from processors.grammar.names import Meaning, meaning
 from processors.grammar.numbers import NUMBER, parse
 from processors.grammar.prefix import clean, strip_prefix

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 import re2
 
-from processors.classify.template import templates
-from processors.grammar import plans, telling
-from processors.grammar.extractor import read_plan
+from processors.grammar import plans, prescan
+from processors.grammar.extractor import read_plan, templates
 from processors.grammar.prefix import strip_prefix
 from streams.producers.stored import read_chunks
 
@@ -23,12 +22,12 @@ CORPUS = Path(__file__).parents[3] / "benchmarks" / "corpus"
     ],
 )  # fmt: skip
 def test_what_names_a_field_is_a_unit_or_links_numbers_tells(text: str) -> None:
-    assert telling.telling(["foo ", text]) == [False, text != "第"]
+    assert prescan.telling(["foo ", text]) == [False, text != "第"]
 
 
 @pytest.mark.parametrize("text", ["foo=", ", bar: ", "/data/srv-", " -> ", "", "&qux=", " \u00e9t\u00e9 "])
 def test_free_text_does_not(text: str) -> None:
-    assert telling.telling([text]) == [False]
+    assert prescan.telling([text]) == [False]
 
 
 @pytest.mark.parametrize(
@@ -36,12 +35,12 @@ def test_free_text_does_not(text: str) -> None:
     [(r"(?<!x)ab++(?=e)", "xabb"), (r"^a(?:c|d{2,})?$", "add"), (r"[^\w\s]\b1", "-1"), (r"\w\S(?![a-z])", "\u00e9!")],
 )
 def test_a_relaxed_expression_finds_all_that_its_own_finds_and_more(pattern: str, found: str) -> None:
-    assert re2.search(telling.relaxed(pattern), found) is not None
+    assert re2.search(prescan.relaxed(pattern), found) is not None
 
 
 def test_an_expression_that_cannot_be_relaxed_is_refused() -> None:
     with pytest.raises(ValueError, match="expected an expression of what the grammar uses, got GROUPREF"):
-        telling.relaxed(r"(a)\1")
+        prescan.relaxed(r"(a)\1")
 
 
 def test_no_plan_of_a_real_line_depends_on_the_scan(monkeypatch: pytest.MonkeyPatch) -> None:

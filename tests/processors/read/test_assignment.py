@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from benchmarks.formats.generate import generate
 from processors.read.assignment import assign, decided
 from processors.read.column_search import ColumnSearch, losses, steps
-from processors.read.header import names_above
-from processors.read.kept import DEAD, ROWS, TEMPLATES, KeptSeries, observe, series_of
+from processors.read.kept import DEAD, ROWS, TEMPLATES, KeptSeries, names_above, observe, series_of
 from processors.read.proposer.linear import LinearProposer
 from processors.read.series import SeriesReader
 

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from processors.read.events import ROWS, Event, EventState, event_of, observe
+from processors.read.events import ROWS, Event, EventState, event_of, observe, training_clock
 from processors.read.roles import Role
 from processors.read.series import SeriesReader
 from processors.read.solver import solve
-from processors.read.training_clock import training_clock
 
 
 @dataclass

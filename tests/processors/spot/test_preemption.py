@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 
 from processors.spot.cluster import NodeState, PodRequest, RunningSpotJob, needed
+from processors.spot.manager import order
 from processors.spot.preemption import SpotHistory, cost, preempt, waste
-from processors.spot.scheduler import order
 from processors.spot.settings import GfsSettings
 from tests.processors.spot.cases import cluster, clusters, requests
 

@@ -6,7 +6,7 @@ import msgspec
 
 from processors.classified_chunk import ClassifiedChunk
 from processors.classify import ClassifyContext, LineClassifier
-from processors.classify.template import templates
+from processors.grammar.extractor import templates
 from processors.track import MetricTracker, TrackState
 from records import JobMetric, Position
 

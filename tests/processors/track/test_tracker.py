@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from processors.classified_chunk import ClassifiedChunk
-from processors.classify.template import templates
+from processors.grammar.extractor import templates
 from processors.track import MetricTracker, TrackState
 from processors.track.reports import Report
 from records import JobMetric, Position

@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from processors.classify.embedded import shipped
 from processors.classify.fallback import ModelClassifier
 from processors.classify.linear import LETTERS
-from processors.classify.template import templates
+from processors.grammar.extractor import templates
 from records import EventKind, Failure, JobEvent, JobMetric, decode
 from streams.kafka import read_back
 from streams.model_worker.served_embedder import BATCH, LONGEST

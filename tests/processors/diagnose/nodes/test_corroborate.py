@@ -3,9 +3,9 @@ from itertools import permutations
 import msgspec
 import pytest
 
-from processors.dedup import NewLines
 from processors.diagnose.catalogue import load
 from processors.diagnose.nodes import NodeLogReader, corroborate
+from processors.new_lines import NewLines
 from records import Component, ErrorType, Evidence, Failure, FailureSource, NodeFinding, Position, Severity
 
 SIGNATURES = load()

@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processors.dedup import NewLines
 from processors.diagnose.catalogue import load
 from processors.diagnose.nodes import GpuReader, NodeLogReader
 from processors.diagnose.nodes.gpu import GpuMemory
+from processors.new_lines import NewLines
 from records import Component, ErrorType, GpuProcess, GpuSample, NodeFinding, Position, Severity
 
 SIGNATURES = load()

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.diagnose.handler import HandlerState
-from processors.diagnose.review.prompt import cited, prompt, review
+from processors.diagnose.review.prompt import cited, prompt, review, window
 from processors.diagnose.review.reviewer import FailureReviewer
 from processors.diagnose.review.revision import CERTAIN, revised
-from processors.diagnose.review.window import window
 from processors.prompts.quoting import NumberedLine
 from processors.prompts.schema import problem
 from records import Component, ErrorType, Evidence, Failure, ModelAnswer, Position

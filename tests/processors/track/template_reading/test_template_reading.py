@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from processors.grammar.names import Meaning
 from processors.prompts.schema import problem
 from processors.track.template_reading.check import Confirmed, Template, confirmed, point
+from processors.track.template_reading.prepare import could_be_confirmed
 from processors.track.template_reading.prompt import UNITS, numbers, prompt, slots, texts_of
-from processors.track.template_reading.worth_asking import could_be_confirmed
 from records import Evidence, Sample
 
 STEP_S, EVERY = 0.05, 10

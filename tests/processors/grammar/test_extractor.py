@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processors.classify.template import templates
-from processors.grammar.extractor import DIGITS, LONGEST
+from processors.grammar.extractor import DIGITS, LONGEST, templates
 
 LINES = st.lists(st.text(max_size=80), min_size=1, max_size=20)
 

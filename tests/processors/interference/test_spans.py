@@ -4,7 +4,7 @@ from math import comb
 
 import pytest
 
-from processors.interference.change import confidence
+from processors.interference.spans import confidence
 
 
 @pytest.mark.parametrize(("early", "late"), [(1, 4), (3, 4), (4, 3), (5, 2)])

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from processors.diagnose.reached import ReachedState
+from processors.diagnose.stage import ReachedState
 from processors.job import JobProcessor
 from processors.state import JobState
 from records import ErrorType, EventKind, Failure, JobEvent, JobMetric, LogChunk, Position, Record

@@ -9,7 +9,7 @@ import re2
 from processors.classify import signatures
 from processors.diagnose.catalogue import load
 from processors.diagnose.traceback import masked
-from processors.grammar.literals import Literals, Prescan, literals
+from processors.grammar.prescan import Literals, Prescan, literals
 from tests.expressions.adversarial import attacks, samples
 
 

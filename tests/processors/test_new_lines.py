@@ -6,7 +6,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processors.dedup import deduplicate
+from processors.new_lines import deduplicate
 from processors.state import SourceState
 from records import LogChunk
 

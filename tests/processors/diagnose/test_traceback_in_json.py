@@ -3,7 +3,7 @@ import json
 import pytest
 
 from processors.diagnose import FailureHandler
-from processors.diagnose.envelope import excerpt, spoken, unrolled
+from processors.diagnose.traceback import excerpt, spoken, unrolled
 
 from .test_root import FRAMEWORK, INFRASTRUCTURE, USER, line, traceback, verdict
 

@@ -1,7 +1,7 @@
 import pytest
 
 from processors.spot.cluster import NodeState
-from processors.spot.scores import breaker_open, co_location, eviction_awareness, eviction_frequency, packing
+from processors.spot.placement import breaker_open, co_location, eviction_awareness, eviction_frequency, packing
 from processors.spot.settings import GfsSettings
 
 SETTINGS = GfsSettings(recent_weight=0.8, penalty=3.0)

@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processors.cited_lines import cited_lines
 from processors.classified_chunk import QUOTE
+from processors.model_questions import cited_lines
 from processors.recent_chunks import CHUNKS, LINES, RecentChunks, cite
 from records import ChunkReference, LogChunk, ModelQuestion, Position, QuestionKind
 
