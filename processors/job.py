@@ -33,7 +33,7 @@ from .diagnose.stage import Diagnosis
 from .interference.monitor import InterferenceMonitor
 from .model_questions import cited, on_template_answer, speed_is_open
 from .placements import Placements
-from .stage import AnyStage, Heard
+from .stage import AnyStage, StageInput
 from .state import ATTEMPTS, AttemptState, Early, JobState, StreamState, stream_name
 from .stream_reader import StreamReader, conflict, lines_passed_over
 from .track import learned
@@ -218,11 +218,11 @@ class JobProcessor:
                 results += [whole, *self._run(whole, position, attempt)]
         return results
 
-    def _run(self, heard: Heard, position: Position, attempt: AttemptState) -> list[Record]:
-        """Return what the stages make of `heard`: each takes what the stages before it made, then `heard` itself."""
+    def _run(self, record: StageInput, position: Position, attempt: AttemptState) -> list[Record]:
+        """Return what the stages make of `record`: each takes what the stages before it made, then `record` itself."""
         made: list[Record] = []
         for stage in self.stages:
             own = getattr(attempt, stage.name)
-            made = [each for record in made for each in (*stage.hear(record, position, own), record)]
-            made += stage.hear(heard, position, own)
+            made = [out for earlier in made for out in (*stage.dispatch(earlier, position, own), earlier)]
+            made += stage.dispatch(record, position, own)
         return made

@@ -14,7 +14,7 @@ from records import Checkpoint, Failure, GpuActivity, JobEvent, JobMetric, Model
 from .classified_chunk import ClassifiedChunk
 
 S = TypeVar("S", bound=msgspec.Struct)
-Heard = ClassifiedChunk | JobEvent | JobMetric | Checkpoint | Failure | NodeFinding | GpuActivity | ModelAnswer
+StageInput = ClassifiedChunk | JobEvent | JobMetric | Checkpoint | Failure | NodeFinding | GpuActivity | ModelAnswer
 
 
 class Stage(Generic[S]):
@@ -67,7 +67,7 @@ class Stage(Generic[S]):
         """Return the metrics of what it is made of, a group for each part."""
         return ()
 
-    def hear(self, record: Heard | Record, position: Position, state: S) -> Iterable[Record]:
+    def dispatch(self, record: StageInput | Record, position: Position, state: S) -> Iterable[Record]:
         """Return what follows from `record`, which stands at `position` in the input or follows from what stands there."""
         made: Iterable[Record] = ()
         match record:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from enum import Enum
 
-from processors.grammar.extractor import read_plan
+from processors.grammar.extractor import read_layout
 from processors.grammar.prefix import LogPrefix, strip_prefix
 from processors.grammar.prescan import Prescan
 from processors.grammar.table import cells, is_header, is_row, part
@@ -76,7 +76,7 @@ def kind_of(line: str) -> tuple[str, Ground]:  # noqa: PLR0911  # a decision lis
         return (WARNED if signatures.PLACE.search(body) else WARNING), Ground.SURE
     if signatures.PACKAGE.match(line):
         return WARNING, Ground.SURE
-    reports = is_report(body, read_plan(body))
+    reports = is_report(body, read_layout(body))
     if reports:
         last = _last_word(body)
         return last or PROGRESS, Ground.SURE if last else Ground.REPORT

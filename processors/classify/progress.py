@@ -5,10 +5,9 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from processors.grammar import mllog, names
-from processors.grammar.names import Meaning
-from processors.grammar.plans import LEADING
+from processors.grammar.layout import LEADING
+from processors.grammar.names import Field, FieldLayout, Meaning
 from processors.grammar.prescan import Prescan
-from processors.grammar.slots import Plan, Slot
 
 from .words import BOOKKEEPING, EVALUATING, KEEPING
 
@@ -103,8 +102,8 @@ _SECOND = 2
 _TELLING = Prescan((*_FORMS, _INFERENCE, BOOKKEEPING, _NOT_TRAINING_BAR, EVALUATING, _PARTS))
 
 
-def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a decision list
-    """Return whether `body`, a prefixed line with the fields `plan`, reports the training: step, epoch, loss or speed.
+def is_report(body: str, layout: FieldLayout) -> bool | None:  # noqa: C901, PLR0911  # a decision list
+    """Return whether `body`, a prefixed line with the fields `layout`, reports the training: step, epoch, loss or speed.
 
     Returns:
         False for results of evaluation, the keeping of books and bars of other work; None where the fields do not tell.
@@ -112,48 +111,50 @@ def is_report(body: str, plan: Plan) -> bool | None:  # noqa: C901, PLR0911  # a
     if (event := mllog.read(body)) is not None:
         return bool(event.values)
     likely = _TELLING.likely(body)
-    if any(form in likely and form.search(body) for form in _FORMS) or _tells_time(body, plan):
+    if any(form in likely and form.search(body) for form in _FORMS) or _tells_time(body, layout):
         return True
-    plan = replace(plan, slots=tuple(slot for slot in plan.slots if slot.meaning not in (Meaning.SPAN, Meaning.LEFT)))
-    if plan.slots and plan.slots[0].name == LEADING:
+    layout = replace(
+        layout, fields=tuple(field for field in layout.fields if field.meaning not in (Meaning.SPAN, Meaning.LEFT))
+    )
+    if layout.fields and layout.fields[0].name == LEADING:
         return True  # a round of boosting: `[12]<tab>train-rmse:0.31`
-    if not plan.slots:
+    if not layout.fields:
         return None
-    if _evaluates(body, plan, likely) or (_INFERENCE in likely and _INFERENCE.search(body)):
+    if _evaluates(body, layout, likely) or (_INFERENCE in likely and _INFERENCE.search(body)):
         return False
-    if not plan.bar and (keeping := KEEPING.search(body)) and not _WORDS.search(body, 0, keeping.start()):
+    if not layout.bar and (keeping := KEEPING.search(body)) and not _WORDS.search(body, 0, keeping.start()):
         return False
-    if _OTHER_WORK.match(body) and not plan.has(Meaning.LOSS):
+    if _OTHER_WORK.match(body) and not layout.has(Meaning.LOSS):
         return False
-    if plan.bar:
-        return _is_training_bar(body, plan, likely)
+    if layout.bar:
+        return _is_training_bar(body, layout, likely)
     if _TABLE_CELL.match(body):
         return True
-    speed = plan.has(Meaning.STEP_TIME, Meaning.PERIOD) or any(
-        slot.meaning is Meaning.RATE and not _FRAMES.match(slot.name) for slot in plan.slots
+    speed = layout.has(Meaning.STEP_TIME, Meaning.PERIOD) or any(
+        field.meaning is Meaning.RATE and not _FRAMES.match(field.name) for field in layout.fields
     )
-    loss = plan.has(Meaning.LOSS)
-    counter = plan.has(Meaning.STEP, Meaning.EPOCH)
-    counted = plan.has(Meaning.MEASURE) and _COUNTED.match(body) is not None
-    paced = (speed and _PACE_FIRST.match(body)) or (plan.has(Meaning.STEP) and (loss or speed or counted))
+    loss = layout.has(Meaning.LOSS)
+    counter = layout.has(Meaning.STEP, Meaning.EPOCH)
+    counted = layout.has(Meaning.MEASURE) and _COUNTED.match(body) is not None
+    paced = (speed and _PACE_FIRST.match(body)) or (layout.has(Meaning.STEP) and (loss or speed or counted))
     if BOOKKEEPING in likely and BOOKKEEPING.search(body) and not paced:
         first = _NUMBER.search(body)
         end = first.start() if first else len(body)
         return False if BOOKKEEPING.search(body, 0, end) or KEEPING.search(body) else None
-    if speed or (loss and counter) or (plan.has(Meaning.RATE) and counter):
+    if speed or (loss and counter) or (layout.has(Meaning.RATE) and counter):
         return True
     if loss:
-        return _is_loss(body, plan) or None
-    return _without_loss(body, plan, counter, likely) or None
+        return _is_loss(body, layout) or None
+    return _without_loss(body, layout, counter, likely) or None
 
 
-def _tells_time(body: str, plan: Plan) -> bool:
-    return plan.has(Meaning.LEFT) and plan.has(Meaning.CLOCK) and not plan.bar and _UNTIL.match(body) is not None
+def _tells_time(body: str, layout: FieldLayout) -> bool:
+    return layout.has(Meaning.LEFT) and layout.has(Meaning.CLOCK) and not layout.bar and _UNTIL.match(body) is not None
 
 
-def _is_training_bar(body: str, plan: Plan, likely: Likely) -> bool | None:
+def _is_training_bar(body: str, layout: FieldLayout, likely: Likely) -> bool | None:
     other = _NOT_TRAINING_BAR in likely and _NOT_TRAINING_BAR.search(_TRAINING_BAR.sub("", body))
-    if other and not plan.has(Meaning.LOSS):
+    if other and not layout.has(Meaning.LOSS):
         return False
     if not _UNKNOWN_RATE.search(body):
         return True
@@ -162,59 +163,61 @@ def _is_training_bar(body: str, plan: Plan, likely: Likely) -> bool | None:
     return _NAMED_BAR.match(body) is not None or None
 
 
-def _without_loss(body: str, plan: Plan, counter: bool, likely: Likely) -> bool:
+def _without_loss(body: str, layout: FieldLayout, counter: bool, likely: Likely) -> bool:
     if counter and _PARTS in likely and _PARTS.search(body):
         return True
-    if counter and plan.has(Meaning.MEASURE, Meaning.COUNT, Meaning.TIME, Meaning.CLOCK):
+    if counter and layout.has(Meaning.MEASURE, Meaning.COUNT, Meaning.TIME, Meaning.CLOCK):
         measures = (Meaning.MEASURE, Meaning.COUNT)
-        step = _COUNTED.match(body) is not None or _counts_twice(plan)
-        kinds = [slot for slot in plan.slots if slot.meaning in measures and (step or not _is_rate_of_learning(slot))]
-        return bool(kinds) or plan.has(Meaning.TIME, Meaning.CLOCK)
-    named = any(_FRAGMENT.match(slot.name) or _OBJECTIVE.search(slot.name) for slot in plan.slots)
-    if named or (plan.has(Meaning.STEP) and _KEYS.match(body)):
+        step = _COUNTED.match(body) is not None or _counts_twice(layout)
+        kinds = [
+            field for field in layout.fields if field.meaning in measures and (step or not _is_rate_of_learning(field))
+        ]
+        return bool(kinds) or layout.has(Meaning.TIME, Meaning.CLOCK)
+    named = any(_FRAGMENT.match(field.name) or _OBJECTIVE.search(field.name) for field in layout.fields)
+    if named or (layout.has(Meaning.STEP) and _KEYS.match(body)):
         return True
-    if _EPISODE.match(body) and any(_EARNED.search(slot.name) for slot in plan.slots):
+    if _EPISODE.match(body) and any(_EARNED.search(field.name) for field in layout.fields):
         return True
-    if len(plan.slots) == 1 and plan.has(Meaning.TIME, Meaning.CLOCK) and _ALONE.match(plan.slots[0].name):
-        return body[:1].isspace() or not _WORDS.search(plan.scope)
-    counters = [slot for slot in plan.slots if slot.meaning in (Meaning.STEP, Meaning.EPOCH) and slot.name]
+    if len(layout.fields) == 1 and layout.has(Meaning.TIME, Meaning.CLOCK) and _ALONE.match(layout.fields[0].name):
+        return body[:1].isspace() or not _WORDS.search(layout.scope)
+    counters = [field for field in layout.fields if field.meaning in (Meaning.STEP, Meaning.EPOCH) and field.name]
     words = [word for word in _WORDS.findall(_ORDINAL.sub("", body)) if word.lower() not in _QUALIFIERS]
-    if plan.has(Meaning.TOTAL):
-        words = words[_ASIDE + sum(len(_WORDS.findall(slot.name)) - 1 for slot in counters) :]
-    return plan.has(Meaning.STEP) and "(" not in body and len(words) <= len(counters)
+    if layout.has(Meaning.TOTAL):
+        words = words[_ASIDE + sum(len(_WORDS.findall(field.name)) - 1 for field in counters) :]
+    return layout.has(Meaning.STEP) and "(" not in body and len(words) <= len(counters)
 
 
-def _counts_twice(plan: Plan) -> bool:
+def _counts_twice(layout: FieldLayout) -> bool:
     """Return whether the line begins with an epoch and a step: settings begin otherwise."""
-    first = {slot.meaning for slot in plan.slots if slot.index <= _SECOND}
-    return plan.slots[0].index == 0 and {Meaning.STEP, Meaning.EPOCH} <= first
+    first = {field.meaning for field in layout.fields if field.index <= _SECOND}
+    return layout.fields[0].index == 0 and {Meaning.STEP, Meaning.EPOCH} <= first
 
 
-def _is_rate_of_learning(slot: Slot) -> bool:
-    return slot.name.lower().endswith(("lr", "learning_rate", "learning rate"))
+def _is_rate_of_learning(field: Field) -> bool:
+    return field.name.lower().endswith(("lr", "learning_rate", "learning rate"))
 
 
-def _is_loss(body: str, plan: Plan) -> bool:
+def _is_loss(body: str, layout: FieldLayout) -> bool:
     """Return whether a loss without a counter is a report: its form, its name or what stands before says that it is the training's."""
-    if _METER.match(body) or _REMAINS.search(body) or (len(plan.slots) > 1 and "train" in plan.scope.lower()):
+    if _METER.match(body) or _REMAINS.search(body) or (len(layout.fields) > 1 and "train" in layout.scope.lower()):
         return True
-    ranks = [names.loss_rank(slot.name) for slot in plan.slots if slot.meaning is Meaning.LOSS]
+    ranks = [names.loss_rank(field.name) for field in layout.fields if field.meaning is Meaning.LOSS]
     return min(ranks) <= _OF_A_STEP and not (
-        len(plan.slots) == 1 and plan.slots[0].name.lower().startswith(("final_", "best", "min"))
+        len(layout.fields) == 1 and layout.fields[0].name.lower().startswith(("final_", "best", "min"))
     )
 
 
-def _evaluates(body: str, plan: Plan, likely: Likely) -> bool:
+def _evaluates(body: str, layout: FieldLayout, likely: Likely) -> bool:
     """Return whether the line is about evaluation: the text before its first reported field says so."""
     if EVALUATING not in likely:
         return False
-    scope = body.split("%", 1)[0] if plan.bar and "%" in body else plan.scope
+    scope = body.split("%", 1)[0] if layout.bar and "%" in body else layout.scope
     if EVALUATING.search(scope):
         return "train" not in scope.lower()
     found = EVALUATING.search(body)
     if not found:
         return False
-    if plan.has(Meaning.RATE, Meaning.STEP_TIME):
+    if layout.has(Meaning.RATE, Meaning.STEP_TIME):
         return False
-    losses = [slot for slot in plan.slots if slot.meaning is Meaning.LOSS]
+    losses = [field for field in layout.fields if field.meaning is Meaning.LOSS]
     return not losses and "train" not in body.lower()

@@ -35,7 +35,7 @@ class ReachedState(msgspec.Struct):
     epoch: float | None = None
     began_anew: bool = False
 
-    def take(self, metric: JobMetric) -> None:
+    def on_metric(self, metric: JobMetric) -> None:
         """Take in the counters of a metric."""
         if metric.step is None or self.rank not in (None, metric.rank):
             return
@@ -46,7 +46,7 @@ class ReachedState(msgspec.Struct):
             self.began_anew |= now < before or (now == before and metric.step == metric.step_total)
         self.step, self.epoch = metric.step, epoch
 
-    def told(self, failure: Failure) -> Failure:
+    def stated_in(self, failure: Failure) -> Failure:
         """Return `failure` with how far the training had come."""
         if self.step is None or self.began_anew:
             return failure
@@ -94,7 +94,7 @@ class Diagnosis(Stage[DiagnosisState]):
 
     def on_metric(self, metric: JobMetric, position: Position, state: DiagnosisState) -> list[Record]:
         """Note how far the training has come."""
-        state.reached.take(metric)
+        state.reached.on_metric(metric)
         return []
 
     def on_event(self, event: JobEvent, position: Position, state: DiagnosisState) -> list[Record]:
@@ -119,17 +119,19 @@ class Diagnosis(Stage[DiagnosisState]):
 
     def on_answer(self, answer: ModelAnswer, position: Position, state: DiagnosisState) -> list[Failure]:
         """Return the verdict that a language model's answer changes."""
-        return [*map(state.reached.told, self.reviewer.on_answer(answer, position, state.handler))]
+        return [*map(state.reached.stated_in, self.reviewer.on_answer(answer, position, state.handler))]
 
     def _weighed(self, verdicts: Sequence[Failure], state: DiagnosisState) -> list[Record]:
         """Return the verdicts. What the nodes make of the last takes its place: one that is not in force would undo a decision."""
+        if not verdicts:
+            return []
         weighed = _revision(self.node_evidence.on_verdicts(verdicts, state.nodes), state)
         return self._reviewed([*verdicts[:-1], *weighed] if weighed else verdicts, state)
 
     def _reviewed(self, verdicts: Sequence[Failure], state: DiagnosisState) -> list[Record]:
         """Return the verdicts, what models answered already, and the question for a second look at the last."""
         question = review_question(verdicts[-1]) if verdicts and self.ask_models else None
-        reviewed: list[Record] = [*map(state.reached.told, self.reviewer.on_verdicts(verdicts, state.handler))]
+        reviewed: list[Record] = [*map(state.reached.stated_in, self.reviewer.on_verdicts(verdicts, state.handler))]
         return [*reviewed, question] if question else reviewed
 
 

@@ -1,4 +1,4 @@
-"""From a line to its template, and to its fields, by a plan that is worked out once for each template.
+"""From a line to its template, and to its fields, by a layout that is worked out once for each template.
 
 All patterns of the grammar ask for digits, never for a certain digit. So lines that are equal but for their digits have
 their prefix, their stamp and their numbers at the same places, and a template remembers the places too.
@@ -14,11 +14,10 @@ import msgspec
 from . import mllog, stamps, table
 from .cache import GenerationCache
 from .fields import name_before, span
-from .names import Meaning
+from .layout import field_layout
+from .names import Field, FieldLayout, Meaning
 from .numbers import NUMBER, is_duration, of_thousands, parse, with_point
-from .plans import plan
 from .prefix import LogPrefix, clean, strip_prefix
-from .slots import Plan, Slot
 
 _AS_BYTES = bytes.maketrans(b"023456789", b"111111111")
 """`DIGITS` for bytes: of a text that is not all ASCII, that is a hundred times as fast."""
@@ -74,12 +73,12 @@ _INDENTED = (" ", "\t", "|", "│", "┃")
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TemplateLayout:
     """What lines of one template have in common.
 
     Attributes:
-        plan: What the numbers mean.
-        places: Begin and end of each slot's number in the line, and of the one that it is divided by (0, 0 for none).
+        layout: What the numbers mean.
+        places: Begin and end of each field's number in the line, and of the one that it is divided by (0, 0 for none).
         stamp: Begin and end of the printed time; None without one.
         rank: Begin and end of the rank that a launcher printed before the line; None without one.
         row: Nothing but numbers in columns.
@@ -88,8 +87,8 @@ class Layout:
         clean: The places are those in the line as printed; else it is cleaned first.
     """
 
-    plan: Plan
-    places: tuple[tuple[Slot, int, int, int, int], ...]
+    layout: FieldLayout
+    places: tuple[tuple[Field, int, int, int, int], ...]
     stamp: tuple[int, int] | None
     rank: tuple[int, int] | None
     row: bool
@@ -99,10 +98,10 @@ class Layout:
 
 
 class LineFields(msgspec.Struct):
-    """The fields of one line: values in seconds or a second, by slot; `stamp` is the printed time in seconds, `rank` the launcher's."""
+    """The fields of one line: values in seconds or a second, by field; `stamp` is the printed time in seconds, `rank` the launcher's."""
 
-    plan: Plan
-    values: list[tuple[Slot, float]]
+    layout: FieldLayout
+    values: list[tuple[Field, float]]
     stamp: float | None
     row: bool = False
     fragment: bool = False
@@ -118,7 +117,7 @@ class Extractor:
     """Reads the fields of lines. What it learns of a template is kept in a bounded cache."""
 
     def __init__(self, size: int = CACHE_SIZE) -> None:
-        self._layouts: GenerationCache[Layout] = GenerationCache(size)
+        self._layouts: GenerationCache[TemplateLayout] = GenerationCache(size)
 
     @property
     def remembered(self) -> int:
@@ -133,7 +132,7 @@ class Extractor:
         known = self._layouts.get(template)
         if known is None:
             cleaned = clean(line)
-            known = replace(layout(cleaned[:LONGEST]), clean=line.startswith(cleaned))
+            known = replace(template_layout(cleaned[:LONGEST]), clean=line.startswith(cleaned))
             self._layouts.put(template, known)
         if not known.clean:
             line = clean(line)
@@ -141,24 +140,24 @@ class Extractor:
             return _event(line)
         try:  # most are plain numbers
             values = [
-                (slot, float(line[begin:end]) * slot.scale / (float(line[per:per_end]) or 1.0 if per_end else 1.0))
-                for slot, begin, end, per, per_end in known.places
+                (field, float(line[begin:end]) * field.scale / (float(line[per:per_end]) or 1.0 if per_end else 1.0))
+                for field, begin, end, per, per_end in known.places
             ]
         except ValueError:
             values = [
-                (slot, parse(line[begin:end]) * slot.scale / (parse(line[per:per_end]) or 1.0 if per_end else 1.0))
-                for slot, begin, end, per, per_end in known.places
+                (field, parse(line[begin:end]) * field.scale / (parse(line[per:per_end]) or 1.0 if per_end else 1.0))
+                for field, begin, end, per, per_end in known.places
             ]
         stamp = stamps.seconds(line[known.stamp[0] : known.stamp[1]]) if known.stamp else None
         rank = int(line[known.rank[0] : known.rank[1]]) if known.rank else None
-        return LineFields(known.plan, values, stamp, known.row, known.fragment, rank)
+        return LineFields(known.layout, values, stamp, known.row, known.fragment, rank)
 
 
-def read_plan(body: str) -> Plan:
+def read_layout(body: str) -> FieldLayout:
     """Return what the numbers of `body`, a prefixed line, mean."""
     body = _undated(body[:LONGEST])[0]
     parts = NUMBER.split(body, NUMBERS)
-    return plan(parts[::2], [with_point(number) for number in parts[1::2]])
+    return field_layout(parts[::2], [with_point(number) for number in parts[1::2]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,62 +201,66 @@ def _undated(body: str) -> tuple[str, tuple[int, int] | None]:
     return body, first
 
 
-def layout(line: str) -> Layout:
+def template_layout(line: str) -> TemplateLayout:
     """Return the layout of a cleaned line."""
     line = line.rstrip()  # where a long line was cut
     message = message_of(line)
     prefixed, body, start, stamp = message.prefixed, message.body, message.start, message.stamp
     if body.startswith(":::ML"):
-        return Layout(Plan(()), (), None, None, row=False, event=True, fragment=False)
+        return TemplateLayout(FieldLayout(()), (), None, None, row=False, event=True, fragment=False)
     if table.is_row(table.part(replace(prefixed, body=body))):
-        return Layout(Plan(()), (), stamp, prefixed.rank, row=True, event=False, fragment=False)
+        return TemplateLayout(FieldLayout(()), (), stamp, prefixed.rank, row=True, event=False, fragment=False)
     numbers = list(NUMBER.finditer(body))
     parts = NUMBER.split(body, NUMBERS)
     texts, printed = parts[::2], [with_point(number) for number in parts[1::2]]
-    known = plan(texts, printed)
+    known = field_layout(texts, printed)
     commas = printed != parts[1::2]
-    slots = _with_clocks(known.slots, printed, texts)
+    fields = _with_clocks(known.fields, printed, texts)
     places = tuple(
-        (slot, *_place(numbers[slot.index], start), *(_place(numbers[slot.per], start) if slot.per >= 0 else (0, 0)))
-        for slot in slots
-        if slot.meaning not in _NOT_REPORTED and not _may_be_decimals(slot, printed, commas)
+        (
+            field,
+            *_place(numbers[field.index], start),
+            *(_place(numbers[field.per], start) if field.per >= 0 else (0, 0)),
+        )
+        for field in fields
+        if field.meaning not in _NOT_REPORTED and not _may_be_decimals(field, printed, commas)
     )
     indented = stamp is None and prefixed.text[:1] in _INDENTED
-    fragment = len(known.slots) == 1 and (indented or _CELL.fullmatch(body) is not None)
-    return Layout(known, places, stamp, prefixed.rank, row=False, event=False, fragment=fragment)
+    fragment = len(known.fields) == 1 and (indented or _CELL.fullmatch(body) is not None)
+    return TemplateLayout(known, places, stamp, prefixed.rank, row=False, event=False, fragment=fragment)
 
 
-def _may_be_decimals(slot: Slot, numbers: list[str], commas: bool) -> bool:
+def _may_be_decimals(field: Field, numbers: list[str], commas: bool) -> bool:
     """Return whether the comma in `1,234` may part decimals: nothing is known then. Counters are whole, and group thousands.
 
     Where a line has decimal commas (`commas`), others of it may be such too; of a loss it is likely where nothing has a point.
     """
-    if slot.meaning in _COUNTERS or not of_thousands(numbers[slot.index]):
+    if field.meaning in _COUNTERS or not of_thousands(numbers[field.index]):
         return False
-    return commas or (slot.meaning is Meaning.LOSS and not any("." in number for number in numbers))
+    return commas or (field.meaning is Meaning.LOSS and not any("." in number for number in numbers))
 
 
 def _place(found: re.Match[str], start: int) -> tuple[int, int]:
     return start + found.start(1), start + found.end(1)
 
 
-def _with_clocks(slots: tuple[Slot, ...], numbers: list[str], texts: list[str]) -> list[Slot]:
+def _with_clocks(fields: tuple[Field, ...], numbers: list[str], texts: list[str]) -> list[Field]:
     """Add the numbers of the form `h:mm:ss` that no name explains: they may be a clock."""
-    taken = {slot.index for slot in slots}
-    found = list(slots)
+    taken = {field.index for field in fields}
+    found = list(fields)
     for index, number in enumerate(numbers):
         if is_duration(number) and index not in taken and not texts[index].endswith("<"):
-            slot = span(index, name_before(texts[index]), texts[index], texts[index + 1], clock=True)
-            if slot:
-                found.append(slot)
+            field = span(index, name_before(texts[index]), texts[index], texts[index + 1], clock=True)
+            if field:
+                found.append(field)
     return found
 
 
 def _event(line: str) -> LineFields:
     event = mllog.read(strip_prefix(line).body)
     if event is None:
-        return LineFields(Plan(()), [], None)
-    values = [(slot, slot.scale * value) for slot, value in event.values]
+        return LineFields(FieldLayout(()), [], None)
+    values = [(field, field.scale * value) for field, value in event.values]
     return LineFields(
-        Plan(tuple(slot for slot, _ in values), shape=zlib.crc32(event.key.encode())), values, event.stamp
+        FieldLayout(tuple(field for field, _ in values), shape=zlib.crc32(event.key.encode())), values, event.stamp
     )

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from . import names, units
-from .names import Meaning
-from .slots import Slot
+from .names import Field, Meaning
 
 LONGEST_NAME = 100
 """Characters before a number that its name is looked for in."""
@@ -149,32 +148,32 @@ def unit_after(text: str) -> str:
     return found[1].strip() if found else ""
 
 
-def _rate_or_period(index: int, name: str, unit: str) -> Slot | None:
+def _rate_or_period(index: int, name: str, unit: str) -> Field | None:
     if unit and (period := units.period(unit)) is not None:
-        return Slot(index, Meaning.STEP_TIME, name, period)
+        return Field(index, Meaning.STEP_TIME, name, period)
     if unit and (period := units.sample_period(unit)) is not None:
-        return Slot(index, Meaning.PERIOD, name, period, units.SAMPLES)
+        return Field(index, Meaning.PERIOD, name, period, units.SAMPLES)
     if unit == "/s":
-        return Slot(index, Meaning.RATE, name, 1.0, units.UNNAMED)
+        return Field(index, Meaning.RATE, name, 1.0, units.UNNAMED)
     if unit and (rate := units.rate(unit)):
         device = "/gpu" if units.per_device(name) and not rate.unit.endswith("/gpu") else ""
-        return Slot(index, Meaning.RATE, name, rate.scale, rate.unit + device)
+        return Field(index, Meaning.RATE, name, rate.scale, rate.unit + device)
     return None
 
 
-def slot_of(index: int, name: str, unit: str, number: str) -> Slot | None:
+def field_of(index: int, name: str, unit: str, number: str) -> Field | None:
     """Return what number `index`, after `name` and before `unit`, means. Of `number` the form counts."""
     if name and names.evaluation(name):
         return None
-    if slot := _rate_or_period(index, name, unit):
-        return slot
+    if field := _rate_or_period(index, name, unit):
+        return field
     known = names.meaning(name) if name else None
     if known is None:
         return None
     what, scale, kind = known
     timed = unit in ("ms", "us", "µs") or (unit in ("s", "sec") and "." in number) or number.endswith("s")
     if what is Meaning.STEP and timed:  # `Step: 1s696ms`, `Batch: 0.031s`
-        return Slot(index, Meaning.STEP_TIME, name, units.time_after(unit) or 1.0)
+        return Field(index, Meaning.STEP_TIME, name, units.time_after(unit) or 1.0)
     if what is Meaning.LOSS and name.lower().endswith("cost") and units.time_after(unit) is not None:
         what = Meaning.TIME  # `cost: 12.3s`
     if what is Meaning.STEP and name.lower() == "batch" and _FRACTION.search(number):
@@ -183,7 +182,7 @@ def slot_of(index: int, name: str, unit: str, number: str) -> Slot | None:
         return None  # `Speed: 0.2ms preprocess`, `Finished NewLoss in 12.5 seconds`
     if what in (Meaning.STEP_TIME, Meaning.TIME, Meaning.CLOCK) and (seconds := units.time_after(unit)) is not None:
         scale = seconds
-    return Slot(index, what, name, scale, kind)
+    return Field(index, what, name, scale, kind)
 
 
 def name_of(index: int, before: str, carried: str) -> str:
@@ -211,24 +210,24 @@ def name_of(index: int, before: str, carried: str) -> str:
     return name
 
 
-def per_some(index: int, name: str, texts: Sequence[str]) -> Slot | None:
+def per_some(index: int, name: str, texts: Sequence[str]) -> Field | None:
     """Return the field of `12.5 sec per 100 iters`, number `index` being the seconds."""
     some = _PER_SOME.match(texts[index + 1])
     if some is None or index + 2 >= len(texts) or not STEPS_AFTER.match(texts[index + 2]):
         return None
     seconds = units.time_after(some[1])
-    return Slot(index, Meaning.STEP_TIME, name, seconds, per=index + 1) if seconds is not None else None
+    return Field(index, Meaning.STEP_TIME, name, seconds, per=index + 1) if seconds is not None else None
 
 
-def loss_after(index: int, name: str, number: str, after: str) -> Slot | None:
+def loss_after(index: int, name: str, number: str, after: str) -> Field | None:
     """Return the counter of `Loss after 2000 iterations: 0.31`, number `index` being the 2000."""
     known = names.meaning(name) if name and number.isdigit() and _SO_MANY.match(after) else None
     if known is None or known[0] is not Meaning.LOSS:
         return None
-    return Slot(index, Meaning.EPOCH if "epoch" in after.lower() else Meaning.STEP, "steps")
+    return Field(index, Meaning.EPOCH if "epoch" in after.lower() else Meaning.STEP, "steps")
 
 
-def some_took(index: int, texts: Sequence[str]) -> Slot | None:
+def some_took(index: int, texts: Sequence[str]) -> Field | None:
     """Return the field of `Time (100 iters): 5.3s` and `100 steps take 8.8 seconds`, number `index` being the 100."""
     if index + 2 >= len(texts) or names.evaluation(texts[index]) or _AFTER_SO_MANY.search(texts[index]):
         return None
@@ -240,44 +239,44 @@ def some_took(index: int, texts: Sequence[str]) -> Slot | None:
     if said[2] in ":=" and not _TIME_OF_SOME.search(texts[index]):
         return None
     if _OF_ONE.search(texts[index]):  # `Avg step time over last 100 steps: 0.25s`
-        return Slot(index + 1, Meaning.STEP_TIME, "step time", seconds or 1.0)
-    return Slot(index + 1, Meaning.STEP_TIME, "time of steps", seconds or 1.0, per=index)
+        return Field(index + 1, Meaning.STEP_TIME, "step time", seconds or 1.0)
+    return Field(index + 1, Meaning.STEP_TIME, "time of steps", seconds or 1.0, per=index)
 
 
-def named_after(index: int, name: str, before: str, after: str, lossy: bool) -> Slot | None:  # noqa: PLR0911  # a list of cases
+def named_after(index: int, name: str, before: str, after: str, lossy: bool) -> Field | None:  # noqa: PLR0911  # a list of cases
     """Return the field of a number whose name stands after it: `2.94 avg loss`, `12.5 seconds elapsed`.
 
     Where the line has named a loss (`lossy`), another one that stands so is the same again.
     """
     if not name and not lossy and _LOSS_AFTER.match(after):
-        return Slot(index, Meaning.LOSS, "loss")
+        return Field(index, Meaning.LOSS, "loss")
     if not name and (counted := _COUNT_AFTER.match(after)):
         kind = units.TOKENS if counted[1].lower() in ("tokens", "words") else units.SAMPLES
-        return Slot(index, Meaning.COUNT, counted[1], 1.0, kind)
+        return Field(index, Meaning.COUNT, counted[1], 1.0, kind)
     if _ELAPSED_AFTER.match(after):
-        return Slot(index, Meaning.CLOCK, "elapsed")
+        return Field(index, Meaning.CLOCK, "elapsed")
     if (_AFTER_SO_MANY.search(before) or _FINISHED.search(before)) and STEPS_AFTER.match(after):
-        return Slot(index, Meaning.STEP, "steps")
+        return Field(index, Meaning.STEP, "steps")
     if not index and not before.strip() and _COUNTED_FIRST.match(after):
-        return Slot(index, Meaning.STEP, "iteration")
+        return Field(index, Meaning.STEP, "iteration")
     if index == 1 and _COUNTED_FIRST.match(before) and _EPOCH_SECOND.match(after):
-        return Slot(index, Meaning.EPOCH, "epoch")
+        return Field(index, Meaning.EPOCH, "epoch")
     if _TRIAL.search(before) and _ENDED_AFTER.match(after):
-        return Slot(index, Meaning.STEP, "trial")
+        return Field(index, Meaning.STEP, "trial")
     if ordinal := _ORDINAL_AFTER.match(after):
-        return Slot(index, Meaning.EPOCH if ordinal[1].startswith("轮") else Meaning.STEP, ordinal[1])
+        return Field(index, Meaning.EPOCH if ordinal[1].startswith("轮") else Meaning.STEP, ordinal[1])
     if not name and _EPOCH_AFTER.match(after):
-        return Slot(index, Meaning.EPOCH, "epoch")
+        return Field(index, Meaning.EPOCH, "epoch")
     return None
 
 
-def span(index: int, name: str, before: str, after: str, clock: bool = False) -> Slot | None:
+def span(index: int, name: str, before: str, after: str, clock: bool = False) -> Field | None:
     """Return a number that is a time by its unit, or by its form (`clock`: `h:mm:ss`); one that is still to come only as what remains."""
     seconds = 1.0 if clock else units.time_after(unit_after(after))
     if seconds is not None and _LEFT.search(name or before[-LONGEST_NAME:]):
-        return Slot(index, Meaning.LEFT, name, seconds)
+        return Field(index, Meaning.LEFT, name, seconds)
     if seconds is None or _UNTIL.search(name or before[-LONGEST_NAME:]) or _UNTIL_AFTER.match(after):
         return None
     if name and names.evaluation(name):
         return None
-    return Slot(index, Meaning.SPAN, name, seconds)
+    return Field(index, Meaning.SPAN, name, seconds)

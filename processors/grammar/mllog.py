@@ -11,8 +11,7 @@ from typing import Any, TypeGuard
 
 import msgspec
 
-from .names import Meaning
-from .slots import Slot
+from .names import Field, Meaning
 
 _OBJECT = re.compile(r":::ML(?:LOG|L\s+(\d+\.\d+)\s+(\w+):)\s+(\{.*\})")
 _FIRST = re.compile(r":::MLP\S*\s+\S+\s+(\d+(?:\.\d+)?)\s+\([^)]*\)\s+(\w+)")
@@ -35,7 +34,7 @@ class Event:
 
     key: str
     stamp: float | None
-    values: tuple[tuple[Slot, float], ...] = ()
+    values: tuple[tuple[Field, float], ...] = ()
 
 
 def read(body: str) -> Event | None:
@@ -61,11 +60,11 @@ def _object(text: str) -> dict[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
-def _values(key: object, record: dict[str, Any]) -> list[tuple[Slot, float]]:
+def _values(key: object, record: dict[str, Any]) -> list[tuple[Field, float]]:
     value, metadata = record.get("value"), record.get("metadata")
     measured = value if isinstance(value, dict) else {key: value}  # tracked_stats hold several
     values = [
-        (Slot(0, meaning, str(name), 1.0, unit), float(number))
+        (Field(0, meaning, str(name), 1.0, unit), float(number))
         for name, number in measured.items()
         for pattern, meaning, unit in _REPORTED
         if _is_number(number) and pattern.match(str(name))
@@ -73,7 +72,7 @@ def _values(key: object, record: dict[str, Any]) -> list[tuple[Slot, float]]:
     counted = metadata if values and isinstance(metadata, dict) else {}
     for names, meaning in _COUNTERS:
         numbers = (counted[name] for name in names if _is_number(counted.get(name)))
-        values += [(Slot(0, meaning, str(meaning)), float(number)) for number in islice(numbers, 1)]
+        values += [(Field(0, meaning, str(meaning)), float(number)) for number in islice(numbers, 1)]
     return values
 
 

@@ -1,6 +1,7 @@
-"""What a field means, by its name alone."""
+"""Fields: what one means, by its name alone, and what those of a line have in common."""
 
 import re
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 
@@ -233,3 +234,39 @@ def loss_rank(name: str) -> int:
         if ranked.search(text):
             return place + (2 if _SMOOTHED.search(text) else 0) + (4 if _PART_OF_LOSS.search(text) else 0)
     return 9
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Number `index` of a line and what it means: its value times `scale` is in seconds or in `unit`."""
+
+    index: int
+    meaning: Meaning
+    name: str
+    scale: float = 1.0
+    unit: str = ""
+    per: int = -1
+    """Number of the line that this one is divided by: `12.5 sec per 100 iters`; -1 for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldLayout:
+    """What the numbers of a template mean.
+
+    Attributes:
+        fields: One for each number with a known meaning.
+        bar: A progress bar: an unnamed counter `k/N` with a rate or an elapsed time.
+        shape: Checksum of the template, blanks and the drawing of a bar left out: a bar that grows stays the same report.
+        scope: The text before the first field: `Epoch`, `Validation`.
+        evaluated: It holds results of an evaluation too.
+    """
+
+    fields: tuple[Field, ...]
+    bar: bool = False
+    shape: int = 0
+    scope: str = ""
+    evaluated: bool = False
+
+    def has(self, *meanings: Meaning) -> bool:
+        """Return whether any field has one of `meanings`."""
+        return any(field.meaning in meanings for field in self.fields)

@@ -48,7 +48,7 @@ def remember(answer: ModelAnswer, known: Sequence[Template]) -> list[Template]:
     """Return the templates known with the one that `answer` explains, unless it explains nothing of interest."""
     texts = texts_of(answer.samples[0].line.text) if answer.samples else ()
     new = Template(answer.about, texts, tuple(answer.numbers))
-    if not new.slots or any(each.key == new.key for each in known):
+    if not new.fields or any(each.key == new.key for each in known):
         return list(known)
     return [*known, new][-TEMPLATES:]
 

@@ -7,8 +7,7 @@ from math import inf, isfinite
 import msgspec
 
 from processors.grammar.extractor import LineFields
-from processors.grammar.names import Meaning, loss_rank
-from processors.grammar.slots import Slot
+from processors.grammar.names import Field, Meaning, loss_rank
 from processors.grammar.units import STEPS
 
 TEXT = 160
@@ -112,21 +111,23 @@ _TIMES = 6
 """Times that a report keeps; lines that print the times of dozens of parts are known."""
 
 
-def key_of(slot: Slot) -> str:
+def key_of(field: Field) -> str:
     """Return the reading that a printed time stands for: what its name makes it, and its name (or its place, without one)."""
-    return f"{_ROLES[slot.meaning]}:{slot.name[:_NAME] or slot.index}"
+    return f"{_ROLES[field.meaning]}:{field.name[:_NAME] or field.index}"
 
 
 def read(reading: LineFields, line: int, offset: int, time: float, text: str) -> Report | None:
     """Return the report that a line alone makes, or None where it holds none of the fields of one."""
-    report = Report(line, offset, time, text[:TEXT].strip(), reading.plan.shape, stamp=reading.stamp, rank=reading.rank)
-    report.evaluated = reading.plan.evaluated
+    report = Report(
+        line, offset, time, text[:TEXT].strip(), reading.layout.shape, stamp=reading.stamp, rank=reading.rank
+    )
+    report.evaluated = reading.layout.evaluated
     found = False
-    for slot, value in reading.values:
-        take = _TAKE.get(slot.meaning)
+    for field, value in reading.values:
+        take = _TAKE.get(field.meaning)
         if take is not None:
-            found |= take(report, slot, value)
-    if reading.plan.bar and report.step_rate is None:
+            found |= take(report, field, value)
+    if reading.layout.bar and report.step_rate is None:
         _turn_over(report)
     return report if found else None
 
@@ -139,82 +140,82 @@ def _turn_over(report: Report) -> None:
         del report.times[key]
 
 
-def _take_loss(report: Report, slot: Slot, value: float) -> bool:
-    rank = loss_rank(slot.name)
+def _take_loss(report: Report, field: Field, value: float) -> bool:
+    rank = loss_rank(field.name)
     vanished = report.loss == 0 and rank == report.loss_rank  # one of several, of a part that is not trained
     if rank < report.loss_rank or vanished:
         report.loss, report.loss_rank = (value if isfinite(value) else None), rank
     return True
 
 
-def _take_step(report: Report, slot: Slot, value: float) -> bool:
+def _take_step(report: Report, field: Field, value: float) -> bool:
     if not 0 <= value < _MOST or value != int(value):
         return False
-    if report.step is None or not slot.name or (_GLOBAL.search(slot.name) and not _GLOBAL.search(report.step_name)):
-        report.step, report.unnamed, report.step_name = int(value), not slot.name, slot.name[:_NAME]
+    if report.step is None or not field.name or (_GLOBAL.search(field.name) and not _GLOBAL.search(report.step_name)):
+        report.step, report.unnamed, report.step_name = int(value), not field.name, field.name[:_NAME]
         report.total = None
     return True
 
 
-def _take_total(report: Report, slot: Slot, value: float) -> bool:
+def _take_total(report: Report, field: Field, value: float) -> bool:
     if not 0 < value < _MOST:
         return False
-    if report.step is not None and slot.name[:_NAME] == report.step_name:
+    if report.step is not None and field.name[:_NAME] == report.step_name:
         report.total = int(value)
-    elif report.epoch is not None and slot.name[:_NAME] == report.epoch_name and report.epoch_total is None:
+    elif report.epoch is not None and field.name[:_NAME] == report.epoch_name and report.epoch_total is None:
         report.epoch_total = int(value)
     return False
 
 
-def _take_epoch(report: Report, slot: Slot, value: float) -> bool:
+def _take_epoch(report: Report, field: Field, value: float) -> bool:
     if report.epoch is None and 0 <= value < _MOST:
-        report.epoch, report.epoch_name = value, slot.name[:_NAME]
+        report.epoch, report.epoch_name = value, field.name[:_NAME]
     return True
 
 
-def _take_count(report: Report, slot: Slot, value: float) -> bool:
+def _take_count(report: Report, field: Field, value: float) -> bool:
     if 0 <= value < inf:
-        report.count, report.count_unit = value, slot.unit
+        report.count, report.count_unit = value, field.unit
     return True
 
 
-def _take_done(report: Report, _: Slot, value: float) -> bool:
+def _take_done(report: Report, _: Field, value: float) -> bool:
     if 0 <= value < inf:
         report.done = value
     return True
 
 
-def _take_left(report: Report, _: Slot, value: float) -> bool:
+def _take_left(report: Report, _: Field, value: float) -> bool:
     if report.left is None and 0 <= value < inf:
         report.left = value
     return False
 
 
-def _take_time(report: Report, slot: Slot, value: float) -> bool:
+def _take_time(report: Report, field: Field, value: float) -> bool:
     if not 0 <= value < inf:
         return False
     if value > _SINCE_1970:
         report.stamp = value / 1000 if value > 1000 * _SINCE_1970 else value
     elif len(report.times) < _TIMES:
-        report.times.setdefault(key_of(slot), value)
-    return slot.meaning is not Meaning.SPAN
+        report.times.setdefault(key_of(field), value)
+    return field.meaning is not Meaning.SPAN
 
 
-def _take_rate(report: Report, slot: Slot, value: float) -> bool:
+def _take_rate(report: Report, field: Field, value: float) -> bool:
     if not 0 < value < inf:
         return value == 0
-    if slot.unit.startswith(STEPS):
+    if field.unit.startswith(STEPS):
         report.step_rate = report.step_rate or value
     elif len(report.rates) < _TIMES:
-        report.rates.setdefault(slot.unit, value)
+        report.rates.setdefault(field.unit, value)
     return True
 
 
-def _take_period(report: Report, slot: Slot, value: float) -> bool:
-    return 0 < value < inf and _take_rate(report, slot, 1 / value)
+def _take_period(report: Report, field: Field, value: float) -> bool:
+    return 0 < value < inf and _take_rate(report, field, 1 / value)
 
 
-_TAKE: dict[Meaning, Callable[[Report, Slot, float], bool]] = {
+_TAKE: dict[Meaning, Callable[[Report, Field, float], bool]] = {
     Meaning.LOSS: _take_loss,
     Meaning.STEP: _take_step,
     Meaning.TOTAL: _take_total,

@@ -7,7 +7,7 @@ from math import isfinite
 
 import msgspec
 
-from processors.grammar.extractor import read_plan
+from processors.grammar.extractor import read_layout
 from processors.grammar.numbers import NUMBER
 from processors.grammar.prefix import strip_prefix
 from processors.grammar.units import SAMPLES, UNNAMED
@@ -82,7 +82,7 @@ def _plain(text: str) -> bool:
     if " " not in body or "\\x" in body or not body.replace("\t", " ").isprintable():
         return False
     words = sum(any(map(str.isdigit, word)) for word in body.split())
-    return 2 * len(read_plan(body).slots) >= max(words, len(NUMBER.findall(body)))
+    return 2 * len(read_layout(body).fields) >= max(words, len(NUMBER.findall(body)))
 
 
 def summarise(window: Sequence[Report]) -> Summary:

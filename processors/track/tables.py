@@ -8,9 +8,8 @@ from functools import lru_cache
 from processors.classified_chunk import OTHER, PROGRESS, ClassifiedChunk
 from processors.grammar import names, stamps, table
 from processors.grammar.extractor import LineFields
-from processors.grammar.names import Meaning
+from processors.grammar.names import Field, FieldLayout, Meaning
 from processors.grammar.prefix import strip_prefix
-from processors.grammar.slots import Plan, Slot
 
 from .state import TrackState
 
@@ -120,39 +119,43 @@ def _is_header(template: str) -> bool:
 
 def row(line: str, header: Sequence[str], stamp: float | None = None) -> LineFields:
     """Return the fields of a table's row; `stamp`: the time in one of its cells, in seconds."""
-    slots, shape = columns(tuple(header))
-    if not slots:
-        return LineFields(Plan(()), [], None)
+    fields, shape = columns(tuple(header))
+    if not fields:
+        return LineFields(FieldLayout(()), [], None)
     prefixed = strip_prefix(line)
     cells = [*([prefixed.stamp] if prefixed.cell else []), *table.cells(table.part(prefixed))]
     if len(cells) != len(header):
-        return LineFields(Plan(()), [], None)
-    read_off = [(slot, table.value(cells[slot.index])) for slot in slots]
-    values = [(slot, value * _scale(slot, cells[slot.index])) for slot, value in read_off if value is not None]
-    return LineFields(Plan(slots, shape=shape), values, stamps.seconds(prefixed.stamp) if prefixed.stamp else stamp)
+        return LineFields(FieldLayout(()), [], None)
+    read_off = [(field, table.value(cells[field.index])) for field in fields]
+    values = [(field, value * _scale(field, cells[field.index])) for field, value in read_off if value is not None]
+    return LineFields(
+        FieldLayout(fields, shape=shape), values, stamps.seconds(prefixed.stamp) if prefixed.stamp else stamp
+    )
 
 
-def _scale(slot: Slot, cell: str) -> float:
+def _scale(field: Field, cell: str) -> float:
     """Return the factor to seconds: that of the column's name, else that of the cell's own unit."""
-    return table.seconds_in(cell) if slot.scale == 1.0 and slot.meaning in _DURATIONS else slot.scale
+    return table.seconds_in(cell) if field.scale == 1.0 and field.meaning in _DURATIONS else field.scale
 
 
-def under(line: str, header: str) -> list[tuple[Slot, float]]:
+def under(line: str, header: str) -> list[tuple[Field, float]]:
     """Return the losses of a line that stands under a table's `header`, though not all of its cells are numbers."""
     names = table.cells(table.part(strip_prefix(header)))
     found = table.numbers_under(strip_prefix(line).body, len(names))
-    slots = (slot for slot in columns(tuple(names))[0] if slot.meaning is Meaning.LOSS)
-    return [(slot, found[slot.index]) for slot in slots if slot.index in found]
+    fields = (field for field in columns(tuple(names))[0] if field.meaning is Meaning.LOSS)
+    return [(field, found[field.index]) for field in fields if field.index in found]
 
 
 @lru_cache(maxsize=256)
-def columns(header: tuple[str, ...]) -> tuple[tuple[Slot, ...], int]:
+def columns(header: tuple[str, ...]) -> tuple[tuple[Field, ...], int]:
     """Return what the columns mean, where that is known, and a checksum of their names."""
-    slots = (
-        [Slot(header.index(name), meaning, name) for name, meaning in _MONITOR] if header[:3] == ("r", "l", "t") else []
+    fields = (
+        [Field(header.index(name), meaning, name) for name, meaning in _MONITOR]
+        if header[:3] == ("r", "l", "t")
+        else []
     )
     for index, name in enumerate(header):
         known = names.meaning(name) or names.meaning(_ASIDE.sub("", name))
         if known is not None and known[0] not in (Meaning.MEASURE, Meaning.TOTAL):
-            slots.append(Slot(index, known[0], name, known[1], known[2]))
-    return tuple(slots), zlib.crc32("\0".join(header).encode("utf-8", "replace"))
+            fields.append(Field(index, known[0], name, known[1], known[2]))
+    return tuple(fields), zlib.crc32("\0".join(header).encode("utf-8", "replace"))

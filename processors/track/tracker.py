@@ -237,7 +237,7 @@ class MetricTracker:
         reading = self._extractor.read(line, view.templates[place])
         if reading.row:
             reading = tables.row(line, state.header, reading.stamp)
-        elif headers is not None and tables.is_mixed(line) and not reading.plan.has(Meaning.LOSS):
+        elif headers is not None and tables.is_mixed(line) and not reading.layout.has(Meaning.LOSS):
             reading.values += tables.under(line, headers.above(place))
         report = read(reading, view.numbers[place], view.position.offset, view.times[place], line)
         return report, reading.fragment

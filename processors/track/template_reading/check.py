@@ -10,14 +10,13 @@ from statistics import median
 import msgspec
 
 from processors.grammar import stamps
-from processors.grammar.names import Meaning
+from processors.grammar.names import Field, Meaning
 from processors.grammar.numbers import NUMBER, parse
 from processors.grammar.prefix import strip_prefix
-from processors.grammar.slots import Slot
 from processors.grammar.units import STEPS
 from records import NumberMeaning
 
-from .prompt import LONGEST, slots
+from .prompt import LONGEST, fields
 
 _FEWEST = 8
 """Lines that a reading needs before it can be confirmed."""
@@ -43,14 +42,14 @@ class Template(msgspec.Struct, frozen=True):
     numbers: tuple[NumberMeaning, ...]
 
     @property
-    def slots(self) -> tuple[Slot, ...]:
+    def fields(self) -> tuple[Field, ...]:
         """What the model says in the grammar's terms; empty where it contradicts itself or names nothing of interest."""
         return _slots(self)
 
 
 @lru_cache(maxsize=1024)
-def _slots(template: Template) -> tuple[Slot, ...]:
-    return slots(template.numbers, template.texts)
+def _slots(template: Template) -> tuple[Field, ...]:
+    return fields(template.numbers, template.texts)
 
 
 class TemplatePoint(msgspec.Struct, array_like=True, frozen=True):
@@ -98,9 +97,9 @@ def point(template: Template, text: str, line: int, offset: int, time: float) ->
     prefixed = strip_prefix(text.strip("\r\n")[:LONGEST])
     found = NUMBER.findall(prefixed.body)
     values: dict[Meaning, list[float]] = {}
-    for slot in template.slots:
-        if slot.index < len(found) and (slot.meaning is not Meaning.RATE or slot.unit == STEPS):
-            values.setdefault(slot.meaning, []).append(parse(found[slot.index]) * slot.scale)
+    for field in template.fields:
+        if field.index < len(found) and (field.meaning is not Meaning.RATE or field.unit == STEPS):
+            values.setdefault(field.meaning, []).append(parse(found[field.index]) * field.scale)
     (step, *_), seconds = values.get(Meaning.STEP, [nan]), _step_seconds(values)
     if not isfinite(step) or not isfinite(seconds):
         return None

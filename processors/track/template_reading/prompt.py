@@ -10,10 +10,9 @@ from typing import Any
 
 from processors.classified_chunk import QUOTE
 from processors.grammar.fields import name_before
-from processors.grammar.names import Meaning
+from processors.grammar.names import Field, Meaning
 from processors.grammar.numbers import NUMBER
 from processors.grammar.prefix import strip_prefix
-from processors.grammar.slots import Slot
 from processors.grammar.units import SAMPLES, STEPS, TOKENS
 from processors.prompts import Prompt
 from processors.prompts.quoting import NumberedLine, harmless, quoted
@@ -90,32 +89,32 @@ def numbers(content: Mapping[str, Any]) -> list[NumberMeaning]:
     return [NumberMeaning(each["meaning"], each["unit"]) for each in said]
 
 
-def slots(said: Sequence[NumberMeaning], texts: Sequence[str]) -> tuple[Slot, ...]:
+def fields(said: Sequence[NumberMeaning], texts: Sequence[str]) -> tuple[Field, ...]:
     """Return what an answer says of the numbers between `texts`, in the grammar's terms; what means nothing of interest is left out.
 
     Nothing where it names two steps or two step times, or speaks of another count of numbers. A number whose unit contradicts its
     meaning (a time in `it/s`, a step in seconds) is left out.
     """
-    found: list[Slot] = []
+    found: list[Field] = []
     if len(said) != len(texts) - 1:
         return ()
     for index, each in enumerate(said):
         meaning = _MEANINGS.get(each.meaning)
-        slot = _slot(index, meaning, name_before(texts[index]), each.unit) if meaning else None
-        if slot is None:
+        field = _field(index, meaning, name_before(texts[index]), each.unit) if meaning else None
+        if field is None:
             continue
         if meaning in _ONCE and any(one.meaning is meaning for one in found):
             return ()
-        found.append(slot)
+        found.append(field)
     return tuple(found)
 
 
-def _slot(index: int, meaning: Meaning, name: str, unit: str) -> Slot | None:
+def _field(index: int, meaning: Meaning, name: str, unit: str) -> Field | None:
     if meaning in _TIMES:
-        return Slot(index, meaning, name, _SECONDS[unit]) if unit in _SECONDS else None
+        return Field(index, meaning, name, _SECONDS[unit]) if unit in _SECONDS else None
     if meaning is Meaning.RATE:
         if unit not in _RATES:
             return None
         kind, scale = _RATES[unit]
-        return Slot(index, meaning, name, scale, kind)
-    return Slot(index, meaning, name) if unit == "none" else None
+        return Field(index, meaning, name, scale, kind)
+    return Field(index, meaning, name) if unit == "none" else None

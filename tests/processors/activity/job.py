@@ -90,7 +90,7 @@ class Job:
         return [(alarm.kind.value, alarm.raised) for alarm in self.said]
 
     def _hear(self, record: ClassifiedChunk | Record, place: Position) -> list[Alarm]:
-        return self._kept(self.monitor.hear(record, place, self.state))  # type: ignore[arg-type]
+        return self._kept(self.monitor.dispatch(record, place, self.state))  # type: ignore[arg-type]
 
     def _kept(self, made: Iterable[Record]) -> list[Alarm]:
         alarms = [each for each in made if isinstance(each, Alarm)]

@@ -22,8 +22,8 @@ def metric(step: int | None, epoch: float | None = None, rank: int = 0, total: i
 def reached(*metrics: JobMetric) -> tuple[int | None, float | None]:
     state = ReachedState()
     for each in metrics:
-        state.take(each)
-    told = state.told(Failure(id="f", job="7", time=0.0, message="m", error_type=ErrorType.OTHER))
+        state.on_metric(each)
+    told = state.stated_in(Failure(id="f", job="7", time=0.0, message="m", error_type=ErrorType.OTHER))
     return told.step, told.epoch
 
 

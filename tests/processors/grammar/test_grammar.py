@@ -71,7 +71,7 @@ def test_durations_in_any_form(days: int, hours: int, minutes: int, seconds: int
 )
 def test_a_comma_that_parts_decimals_is_read_or_left(line: str, values: dict[Meaning, float]) -> None:
     reading = Extractor().read(line)
-    assert {slot.meaning: value for slot, value in reading.values} == values
+    assert {field.meaning: value for field, value in reading.values} == values
 
 
 def test_redraws_that_a_copy_left_in_one_line() -> None:
@@ -270,8 +270,8 @@ def test_a_template_remembers_the_places_of_its_numbers(fields: list[tuple[str, 
     again, fresh = extractor.read(line), Extractor().read(line)
     assert again.values == fresh.values
     assert again.stamp == fresh.stamp
-    for slot, value in fresh.values:
-        assert f"{slot.name}={value / slot.scale:.3f}" in line
+    for field, value in fresh.values:
+        assert f"{field.name}={value / field.scale:.3f}" in line
 
 
 @given(

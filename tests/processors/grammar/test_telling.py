@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import re2
 
-from processors.grammar import plans, prescan
-from processors.grammar.extractor import read_plan, templates
+from processors.grammar import layout, prescan
+from processors.grammar.extractor import read_layout, templates
 from processors.grammar.prefix import strip_prefix
 from streams.producers.stored import read_chunks
 
@@ -53,7 +53,7 @@ def test_no_plan_of_a_real_line_depends_on_the_scan(monkeypatch: pytest.MonkeyPa
     bodies += [re.sub(r"[A-Za-z]{4,}", "", body) for body in bodies] + [
         re.sub(r"\b[a-z]{1,4}\b", "", body) for body in bodies
     ]
-    scanned = list(map(read_plan, bodies))
-    monkeypatch.setattr(plans, "telling", lambda texts: [True] * len(texts))
+    scanned = list(map(read_layout, bodies))
+    monkeypatch.setattr(layout, "telling", lambda texts: [True] * len(texts))
     assert len(scanned) > 3000
-    assert list(map(read_plan, bodies)) == scanned
+    assert list(map(read_layout, bodies)) == scanned

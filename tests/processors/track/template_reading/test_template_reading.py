@@ -11,7 +11,7 @@ from processors.grammar.names import Meaning
 from processors.prompts.schema import problem
 from processors.track.template_reading.check import Confirmed, Template, confirmed, point
 from processors.track.template_reading.prepare import could_be_confirmed
-from processors.track.template_reading.prompt import UNITS, numbers, prompt, slots, texts_of
+from processors.track.template_reading.prompt import UNITS, fields, numbers, prompt, texts_of
 from records import Evidence, Sample
 
 STEP_S, EVERY = 0.05, 10
@@ -54,7 +54,7 @@ def held(content: Mapping[str, Any], lines: Sequence[Sample]) -> Confirmed | Non
 
 
 def test_a_right_answer_is_read_and_confirmed_by_the_clock() -> None:
-    assert [(slot.index, slot.meaning, slot.scale) for slot in template(RIGHT, samples()).slots] == [
+    assert [(field.index, field.meaning, field.scale) for field in template(RIGHT, samples()).fields] == [
         (0, Meaning.STEP, 1.0),
         (1, Meaning.TOTAL, 1.0),
         (2, Meaning.LOSS, 1.0),
@@ -101,11 +101,11 @@ def test_lines_without_numbers_or_with_too_many_are_not_asked_about() -> None:
 
 
 def test_an_answer_with_two_steps_or_none_of_interest_is_no_reading() -> None:
-    assert not template(RIGHT | {"number_2": {"meaning": "step", "unit": "none"}}, samples()).slots
-    assert not template(RIGHT | {"number_4": {"meaning": "step_time", "unit": "s"}}, samples()).slots
+    assert not template(RIGHT | {"number_2": {"meaning": "step", "unit": "none"}}, samples()).fields
+    assert not template(RIGHT | {"number_4": {"meaning": "step_time", "unit": "s"}}, samples()).fields
     other = {"meaning": "other", "unit": "none"}
-    assert not template(dict.fromkeys(RIGHT, other), samples()).slots
-    assert not slots(numbers(RIGHT), texts_of("upd 5 obj 0.5")), "it is about another line"
+    assert not template(dict.fromkeys(RIGHT, other), samples()).fields
+    assert not fields(numbers(RIGHT), texts_of("upd 5 obj 0.5")), "it is about another line"
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_an_answer_with_two_steps_or_none_of_interest_is_no_reading() -> None:
 )
 def test_a_number_whose_unit_contradicts_its_meaning_is_left_out(changes: dict[str, Any]) -> None:
     left_out = int(next(iter(changes)).removeprefix("number_")) - 1
-    assert [slot.index for slot in template(RIGHT | changes, samples()).slots] == [
+    assert [field.index for field in template(RIGHT | changes, samples()).fields] == [
         place for place in (0, 1, 2, 4) if place != left_out
     ]
 
@@ -135,7 +135,7 @@ def test_a_number_whose_unit_contradicts_its_meaning_is_left_out(changes: dict[s
     ],
 )
 def test_what_the_clock_contradicts_is_dropped(changes: dict[str, Any]) -> None:
-    assert template(RIGHT | changes, samples()).slots
+    assert template(RIGHT | changes, samples()).fields
     assert held(RIGHT | changes, samples()) is None
 
 

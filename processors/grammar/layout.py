@@ -1,6 +1,6 @@
 """What all numbers of a line mean together.
 
-A line is cut into the texts around its numbers. Only the texts and the forms of the numbers decide, so that a plan made for one line
+A line is cut into the texts around its numbers. Only the texts and the forms of the numbers decide, so that a layout made for one line
 holds for all lines of its template.
 """
 
@@ -17,20 +17,19 @@ from .fields import (
     OPENING,
     SEPARATOR,
     counts_before,
+    field_of,
     loss_after,
     name_before,
     name_of,
     named_after,
     per_some,
-    slot_of,
     some_took,
     span,
     spans,
     unit_after,
 )
-from .names import Meaning
+from .names import Field, FieldLayout, Meaning
 from .prescan import telling
-from .slots import Plan, Slot
 
 LEADING = "leading"
 """Name of a counter that stands bare at the start of a line: a round of boosting."""
@@ -52,24 +51,24 @@ _END = re.compile(r"(?i)_?(?:total|max|num|all)(?:_|$)|N$")
 """The second name in `step/total_step: 5/60`: not a field, but the end of the first."""
 
 
-def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901, PLR0912  # a decision list
+def field_layout(texts: Sequence[str], numbers: Sequence[str]) -> FieldLayout:  # noqa: C901, PLR0912  # a decision list
     """Return what `numbers` mean, which stand between `texts`. Of the numbers only the form counts, never a digit."""
     count, texts = len(numbers), _apart(texts)
-    slots: list[Slot] = []
+    fields: list[Field] = []
     counter, bar, carried, evaluated = -1, False, "", False
     if count >= 2 and _LEADING.match("\0".join(texts[:2])):
-        slots.append(Slot(0, Meaning.STEP, LEADING))
+        fields.append(Field(0, Meaning.STEP, LEADING))
     tells = telling(texts) if count else []
-    for index in range(len(slots), count):
-        if not (carried or True in tells[index : index + 3] or (slots and slots[-1].index >= index - 1)):
+    for index in range(len(fields), count):
+        if not (carried or True in tells[index : index + 3] or (fields and fields[-1].index >= index - 1)):
             continue  # nothing around it can mean anything
         before, after = texts[index], texts[index + 1]
-        if (before.endswith("<") and slots) or _were_right(slots, index, before):
+        if (before.endswith("<") and fields) or _were_right(fields, index, before):
             continue
         if after.startswith("%"):
-            slots += _share(index, name_before(before))
+            fields += _share(index, name_before(before))
             continue
-        if index and goes_on(slots, index, texts, numbers):
+        if index and goes_on(fields, index, texts, numbers):
             continue
         name = name_of(index, before, carried)
         name = f"{name} loss" if name.lower() == "total" and _LOSSES.search("".join(texts[: index + 1])) else name
@@ -81,27 +80,29 @@ def plan(texts: Sequence[str], numbers: Sequence[str]) -> Plan:  # noqa: C901, P
             carried = name
             continue
         if some := counted or per_some(index, name, texts) or some_took(index, texts):
-            slots.append(some)
+            fields.append(some)
             carried = name if counted else ""
             continue
         if found := _AT.match(before[-LONGEST_NAME:].strip(OPENING).split("\t")[-1]):
             carried = name_before(found[1])
-        lossy = any(slot.meaning is Meaning.LOSS for slot in slots)
-        slot = slot_of(index, name, unit, numbers[index]) or named_after(index, name, before, after, lossy)
-        if slot and fits(slot, numbers[index]):
-            slots.append(slot)
+        lossy = any(field.meaning is Meaning.LOSS for field in fields)
+        field = field_of(index, name, unit, numbers[index]) or named_after(index, name, before, after, lossy)
+        if field and fits(field, numbers[index]):
+            fields.append(field)
         elif _clock_of_bar(texts, index):
-            slots.append(Slot(index, Meaning.CLOCK, "elapsed"))
+            fields.append(Field(index, Meaning.CLOCK, "elapsed"))
             bar = True
-        elif not bar and _counts(index, name, unit, texts, numbers) and not (name and _paced(slots, counter)):
+        elif not bar and _counts(index, name, unit, texts, numbers) and not (name and _paced(fields, counter)):
             counter = index  # the last one before the elapsed time: bars may name the epoch first
-        elif slot := span(index, name, before, after):
-            slots.append(slot)
-    slots = _whole_counters(slots, numbers)
-    count_first(slots, texts, numbers, counter)
-    drawn, counts = with_counter(slots, texts, counter, bar)
+        elif field := span(index, name, before, after):
+            fields.append(field)
+    fields = _whole_counters(fields, numbers)
+    count_first(fields, texts, numbers, counter)
+    drawn, counts = with_counter(fields, texts, counter, bar)
     shape = zlib.crc32(_shape(texts).encode("utf-8", "replace"))
-    return Plan(tuple(slots), bar=drawn and counts, shape=shape, scope=_scope(slots, texts), evaluated=evaluated)
+    return FieldLayout(
+        tuple(fields), bar=drawn and counts, shape=shape, scope=_scope(fields, texts), evaluated=evaluated
+    )
 
 
 def _apart(texts: Sequence[str]) -> Sequence[str]:
@@ -116,9 +117,9 @@ def _one_by_one(found: re.Match[str]) -> str:
     return "/ ".join(f"{head}{part}{tail}\0" for part in parts)
 
 
-def _share(index: int, name: str) -> list[Slot]:
+def _share(index: int, name: str) -> list[Field]:
     known = names.meaning(name)
-    return [Slot(index, Meaning.MEASURE, name)] if known is not None and known[0] is Meaning.MEASURE else []
+    return [Field(index, Meaning.MEASURE, name)] if known is not None and known[0] is Meaning.MEASURE else []
 
 
 def _counts(index: int, name: str, unit: str, texts: Sequence[str], numbers: Sequence[str]) -> bool:
@@ -133,30 +134,30 @@ def _opens(after: str, unit: str) -> bool:
     return (OF.match(after) is not None and unit in ("", "of")) or OPEN_BAR.match(after) is not None
 
 
-def _whole_counters(slots: list[Slot], numbers: Sequence[str]) -> list[Slot]:
-    """Return `slots` without fractions of counters where there is a whole one; times beside a range of steps are of all of them."""
-    counters = [slot for slot in slots if slot.meaning is Meaning.STEP]
-    if any(is_whole(numbers[slot.index]) for slot in counters):  # `"update": 1.25, "num_updates": 250`
-        slots = [slot for slot in slots if slot not in counters or is_whole(numbers[slot.index])]
-    if any(slot.name.endswith(RANGE) for slot in counters):
+def _whole_counters(fields: list[Field], numbers: Sequence[str]) -> list[Field]:
+    """Return `fields` without fractions of counters where there is a whole one; times beside a range of steps are of all of them."""
+    counters = [field for field in fields if field.meaning is Meaning.STEP]
+    if any(is_whole(numbers[field.index]) for field in counters):  # `"update": 1.25, "num_updates": 250`
+        fields = [field for field in fields if field not in counters or is_whole(numbers[field.index])]
+    if any(field.name.endswith(RANGE) for field in counters):
         timed = (Meaning.TIME, Meaning.SPAN, Meaning.CLOCK)
-        slots = [replace(slot, name=f"{slot.name} {RANGE}") if slot.meaning in timed else slot for slot in slots]
-    return slots
+        fields = [replace(field, name=f"{field.name} {RANGE}") if field.meaning in timed else field for field in fields]
+    return fields
 
 
-def _were_right(slots: Sequence[Slot], index: int, before: str) -> bool:
+def _were_right(fields: Sequence[Field], index: int, before: str) -> bool:
     """Return whether number `index` says how many were right: `Acc: 45.1% (14/32)`."""
     return (
         _RIGHT.match(before) is not None
-        and bool(slots)
-        and slots[-1].index == index - 1
-        and slots[-1].meaning is Meaning.MEASURE
+        and bool(fields)
+        and fields[-1].index == index - 1
+        and fields[-1].meaning is Meaning.MEASURE
     )
 
 
-def _paced(slots: Sequence[Slot], counter: int) -> bool:
+def _paced(fields: Sequence[Field], counter: int) -> bool:
     """Return whether a speed stands behind the counter that was found: what comes after is none of the bar's."""
-    return counter >= 0 and any(slot.meaning in (Meaning.RATE, Meaning.STEP_TIME) for slot in slots)
+    return counter >= 0 and any(field.meaning in (Meaning.RATE, Meaning.STEP_TIME) for field in fields)
 
 
 def _clock_of_bar(texts: Sequence[str], index: int) -> bool:
@@ -180,12 +181,12 @@ _COUNTER_LAST = re.compile(r"(?i)(?<= )(?:ep|epoch|it|iter|iteration|step|batch)
 _COUNTERS = (Meaning.STEP, Meaning.EPOCH, Meaning.TOTAL, Meaning.SPAN, Meaning.CLOCK, Meaning.LEFT)
 
 
-def _scope(slots: Sequence[Slot], texts: Sequence[str]) -> str:
+def _scope(fields: Sequence[Field], texts: Sequence[str]) -> str:
     """Return what stands before the first measured field, the names of fields left out."""
     if len(texts) < 2:
         return texts[0]
-    first = min((slot.index for slot in slots if slot.meaning not in _COUNTERS), default=0)
-    named = {slot.index: slot.name for slot in slots}
+    first = min((field.index for field in fields if field.meaning not in _COUNTERS), default=0)
+    named = {field.index: field.name for field in fields}
     return "".join(_unnamed(texts[index], texts[index + 1], named.get(index, "")) for index in range(first + 1))
 
 
