@@ -14,6 +14,9 @@ from benchmarks.lasched.single_machine import (
 )
 from benchmarks.lasched.stretch import feasible, optimal_stretch, stretches
 
+TICK = 0.01
+"""Seconds that the slow simulation goes on at once."""
+
 RELEASE, SIZE, PREDICTED = (np.array(row, dtype=float) for row in ([0, 0, 1, 2], [4, 10, 1, 3], [3, 11, 2, 1]))
 
 
@@ -65,12 +68,13 @@ def test_none_beats_srpt_in_total_nor_edf_at_the_optimal_stretch(instance: tuple
 @given(instances(), st.sampled_from([0.0, 0.3, 0.7]))
 def test_shared_machines_agree_with_a_slow_simulation(instance: tuple[Times, Times, Times], share: float) -> None:
     release, size, guess = instance
+    late = 2 * TICK * (len(release) + 1)  # each end wastes the rest of a tick, and another one where a sum of ticks falls short
     slow = _slowly(release, size, lambda active, _: _prr_rates(active, guess, share))
-    assert preferential_round_robin(release, size, guess, share) == pytest.approx(slow, abs=0.1)
+    assert preferential_round_robin(release, size, guess, share) == pytest.approx(slow, abs=late)
     slow = _slowly(
         release, size, lambda active, served: [float(one == min(served[active], key=float)) for one in served[active]]
     )
-    assert least_attained_service(release, size) == pytest.approx(slow, abs=0.2)
+    assert least_attained_service(release, size) == pytest.approx(slow, abs=2 * late)
 
 
 def test_one_machine_without_load_runs_each_job_at_once() -> None:
@@ -98,7 +102,7 @@ def _prr_rates(active: list[int], guess: Times, share: float) -> list[float]:
     return [(1 - share) / len(active) + share * (job == favourite) for job in active]
 
 
-def _slowly(release: Times, size: Times, rates: object, tick: float = 0.01) -> Times:
+def _slowly(release: Times, size: Times, rates: object, tick: float = TICK) -> Times:
     """Simulate in small steps; rates are made to add up to one."""
     served, done, now = np.zeros(len(size)), np.zeros(len(size)), 0.0
     order = [int(job) for job in np.argsort(release, kind="stable")]
