@@ -4,6 +4,7 @@ import random
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,7 @@ def measure(model: LanguageModel, most: int, concurrency: int) -> Iterator[Tally
     """Yield one row: jobs are asked about, open fields are judged; a field that is rightly open is right."""
     row = Tally("what a job trains: its open fields")
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(concurrency) as pool:
-        jobs = list(_open_jobs(Path(scratch)))
-        chosen = random.Random(0).sample(jobs, min(most, len(jobs)))
+        chosen = list(islice(_open_jobs(Path(scratch)), most))
         for (_, job, before), (filled, noted) in zip(
             chosen, pool.map(lambda one: _ask(model, *one), chosen), strict=True
         ):
@@ -44,7 +44,7 @@ def measure(model: LanguageModel, most: int, concurrency: int) -> Iterator[Tally
 
 
 def _open_jobs(scratch: Path) -> Iterator[tuple[Path, dict[str, Any], Workload]]:
-    for place, job in enumerate(JOBS):
+    for place, job in enumerate(random.Random(0).sample(JOBS, len(JOBS))):
         tree = grown(scratch / str(place), tree_files((HERE / f"{job['tree']}.txt").read_text(encoding="utf-8")))
         found = extract(Job(tree, tree / job["directory"], job["command"], job["devices"], job["nodes"]))
         if any(getattr(found, name) is None for name in FIELDS):

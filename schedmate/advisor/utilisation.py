@@ -67,16 +67,19 @@ class SampleReader(Thread):
         follow: Opens the topic at its present end.
         take: Gets each sample.
         stop: Ends it.
+        look_s: Seconds between looks.
     """
 
-    def __init__(self, follow: Callable[[], Follower], take: Callable[[GpuSample], None], stop: Event) -> None:
+    def __init__(
+        self, follow: Callable[[], Follower], take: Callable[[GpuSample], None], stop: Event, look_s: float = LOOK_S
+    ) -> None:
         super().__init__(name="gpu-samples", daemon=True)
-        self._follow, self._take, self._stop_asked = follow, take, stop
+        self._follow, self._take, self._stop_asked, self._look_s = follow, take, stop, look_s
 
     def run(self) -> None:
         """Read until the stop."""
         follower, looked = self._follow(), time.monotonic()
-        while not self._stop_asked.wait(LOOK_S):
+        while not self._stop_asked.wait(self._look_s):
             if time.monotonic() - looked > SKIPPED_S:
                 follower.close()
                 follower = self._follow()

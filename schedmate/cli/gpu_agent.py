@@ -96,7 +96,9 @@ def command(
     with service(settings, "gpu-agent") as running:
         source = _source(replay, loop, node, settings.slurm.clusters)
         recorder = _recorder(record, source)
-        agent = GpuAgent(source, connect, every, recorder=recorder, stop=running.stop)
+        agent = GpuAgent(
+            source, connect, every, recorder=recorder, stop=running.stop, close_seconds=settings.producer.close_seconds
+        )
         running.telemetry.export(agent.metrics, ShippingMetrics(agent.shipper.counters))
         began = time.monotonic()
 

@@ -30,7 +30,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(200 if well else 503)
         self.end_headers()
         if well and behaviour == "ends later":
-            threading.Timer(2, os._exit, (7,)).start()
+            threading.Timer(0.2, os._exit, (7,)).start()
     def log_message(self, *_): pass
 http.server.HTTPServer(("127.0.0.1", port), Handler).serve_forever()
 """

@@ -68,7 +68,9 @@ def test_none_beats_srpt_in_total_nor_edf_at_the_optimal_stretch(instance: tuple
 @given(instances(), st.sampled_from([0.0, 0.3, 0.7]))
 def test_shared_machines_agree_with_a_slow_simulation(instance: tuple[Times, Times, Times], share: float) -> None:
     release, size, guess = instance
-    late = 2 * TICK * (len(release) + 1)  # each end wastes the rest of a tick, and another one where a sum of ticks falls short
+    late = (
+        2 * TICK * (len(release) + 1)
+    )  # each end wastes the rest of a tick, and another one where a sum of ticks falls short
     slow = _slowly(release, size, lambda active, _: _prr_rates(active, guess, share))
     assert preferential_round_robin(release, size, guess, share) == pytest.approx(slow, abs=late)
     slow = _slowly(

@@ -64,7 +64,7 @@ def test_the_reader_outlives_an_outage_and_what_is_no_sample() -> None:
         taken.append(one)
         stop.set()
 
-    reader = SampleReader(Topic, take, stop)
+    reader = SampleReader(Topic, take, stop, look_s=0.01)
     reader.start()
     reader.join(60)
     assert [each.utilisation for each in taken] == [90]

@@ -67,6 +67,7 @@ def test_without_a_broker_it_goes_on_counts_and_is_healthy(
         nobody.bind(("127.0.0.1", 0))
         port, broker = free.getsockname()[1], nobody.getsockname()[1]
     settings = ("--set", f"kafka.brokers=127.0.0.1:{broker}", "--set", f"service.port={port}")
+    settings += ("--set", "producer.close_seconds=0.1")
     agent = start(running, no_driver, *settings, *REPLAY)
     assert agent.stderr is not None
     while "metrics_served" not in (line := agent.stderr.readline()):

@@ -54,7 +54,7 @@ def test_each_rank_and_the_node_speak_and_no_other_job(own_kafka: Kafka) -> None
 
 
 def test_a_broker_that_is_away_is_said_and_stops_nothing() -> None:
-    windows = LogWindows(Connection(["127.0.0.1:1"]))
+    windows = LogWindows(Connection(("127.0.0.1:1",), bootstrap_timeout_s=0.2))
     found = windows(drain("7", "n7", ("job-logs", (0, 5))))
     windows.close()
     assert found["job-logs.txt"].startswith("not read: ")

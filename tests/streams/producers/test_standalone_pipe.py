@@ -73,16 +73,19 @@ class Node:
         options = ["--job", "7", "--node", "n1", "--socket", str(self.socket)]
         return [*self.python, str(self.pyz), *options, *(["--", *command] if command else [])]
 
-    def environment(self, hold: float) -> dict[str, str]:
-        state = {"SCHEDMATE_PRODUCER__DIRECTORY": str(self.directory), "SCHEDMATE_PRODUCER__HOLD_SECONDS": str(hold)}
-        return {"PATH": os.environ["PATH"], **state}
+    def environment(self, hold: float, **more: float) -> dict[str, str]:
+        settings = {"directory": self.directory, "hold_seconds": hold, **more}
+        named = {f"SCHEDMATE_PRODUCER__{name.upper()}": str(value) for name, value in settings.items()}
+        return {"PATH": os.environ["PATH"], **named}
 
-    def call(self, *command: str, data: bytes = b"", hold: float = 30.0) -> subprocess.CompletedProcess[bytes]:
+    def call(
+        self, *command: str, data: bytes = b"", hold: float = 30.0, **more: float
+    ) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
             self.command(*command),
             input=data,
             capture_output=True,
-            env=self.environment(hold),
+            env=self.environment(hold, **more),
             timeout=60,
             check=False,
         )
@@ -169,7 +172,7 @@ def test_the_filter_passes_every_byte(node: Node, away: bool) -> None:
 
 
 def test_what_it_left_is_sent_by_a_pipe_or_collector_of_the_same_user_too(node: Node) -> None:
-    node.call(data=b"left\n")
+    node.call(data=b"left\n", close_seconds=0.1)
     shipper = Shipper(node.broker.connect, "other", adopt=SpoolSettings(node.spool), backoff=QUICK, adopt_every=0.1)
     wait_for(lambda: node.lines() == ["left"])
     wait_for(lambda: not segments(node.spool))
