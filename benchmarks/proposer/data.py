@@ -19,7 +19,7 @@ from processors.grammar.prefix import clean
 from processors.read.kept import KeptSeries, observe, series_of
 from processors.read.proposer.features import Floats, numeric
 from processors.read.roles import Phase, Role
-from processors.read.series import Column, SeriesReader, TemplateSeries
+from processors.read.series import NumberColumn, SeriesReader, TemplateSeries
 
 GENERATED = "generated"
 DOUBTFUL = 0.3
@@ -131,7 +131,7 @@ def _role(template: TemplateSeries, place: int, truth: dict[str, Any]) -> tuple[
     return _counter(column, values, truth) or _timed(column, values, template, truth)
 
 
-def _constant(column: Column, columns: int, truth: dict[str, Any]) -> tuple[Role, float]:
+def _constant(column: NumberColumn, columns: int, truth: dict[str, Any]) -> tuple[Role, float]:
     last = column.values[-1]
     if column.integer and column.index and _OF.search(column.before):
         return Role.END, 1.0
@@ -142,7 +142,7 @@ def _constant(column: Column, columns: int, truth: dict[str, Any]) -> tuple[Role
     return Role.OTHER, DOUBTFUL
 
 
-def _counter(column: Column, values: Any, truth: dict[str, Any]) -> tuple[Role, float] | None:
+def _counter(column: NumberColumn, values: Any, truth: dict[str, Any]) -> tuple[Role, float] | None:
     """Return which counter of the training a column is; None where it is none."""
     last, batch = float(values[-1]), _batch(truth)
     if len(values) > 1 and float((np.diff(values) >= 0).mean()) <= 0.6:
@@ -165,7 +165,7 @@ def _batch(truth: dict[str, Any]) -> int:
     return round(truth["samples_per_s"] * truth["step_time_s"]) if truth["samples_per_s"] else 0
 
 
-def _timed(column: Column, values: Any, template: TemplateSeries, truth: dict[str, Any]) -> tuple[Role, float]:
+def _timed(column: NumberColumn, values: Any, template: TemplateSeries, truth: dict[str, Any]) -> tuple[Role, float]:
     if len(values) < 3:
         return Role.OTHER, DOUBTFUL
     times, named = np.array(template.arrivals), column.before[-24:]
@@ -199,7 +199,7 @@ def _pace(middle: float, truth: dict[str, Any]) -> tuple[Role, float]:
     return Role.OTHER, DOUBTFUL
 
 
-def _matches(column: Column, truth: dict[str, Any]) -> bool:
+def _matches(column: NumberColumn, truth: dict[str, Any]) -> bool:
     """Return whether a column prints the losses that were clocked."""
     known = np.array(sorted(loss for loss in truth["step_loss"] if loss is not None))
     if len(known) and column.decimals >= 2:

@@ -1,7 +1,7 @@
 """A hang, from the silence of the log and from what the GPUs do meanwhile.
 
 The log alone needs a long silence: how long a job's reports stay away is held against its own rhythm (`Silence`). Where the GPUs say the
-same a shorter one suffices; where one of them works, none does. What the job said that it does before it fell silent (`Phase`) explains
+same a shorter one suffices; where one of them works, none does. What the job said that it does before it fell silent (`SideWork`) explains
 a silence for a while. Nothing is extrapolated: a silence lasts until the newest sign that lines would have come, and what GPUs do until
 their newest sample.
 """
@@ -29,7 +29,7 @@ LINES = 3
 _LONGEST = 400
 
 
-class Phase(StrEnum):
+class SideWork(StrEnum):
     """What a job does beside its steps."""
 
     CHECKPOINT = "checkpoint"
@@ -42,17 +42,17 @@ class Phase(StrEnum):
 
 _BEGINS = (
     (
-        Phase.COMPILATION,
+        SideWork.COMPILATION,
         re.compile(r"(?i)\b(?:re-?)?compil(?:ing|ation)\b|\bauto-?tun(?:e|ing)\b|\btracing\b|\bcapturing\b"),
     ),
-    (Phase.EVALUATION, re.compile(r"(?i)\b(?:eval|evaluat(?:e|ing|ion)|validat(?:e|ing|ion)|inference|testing)\b")),
-    (Phase.CHECKPOINT, re.compile(r"(?i)\b(?:re)?(?:stor|load)ing\b.{0,40}\b(?:checkpoint|ckpt|state|weights)")),
-    (Phase.LOADING, re.compile(r"(?i)\b(?:download|load|tokeniz|preprocess|shuffl|index|build|cach|prepar)ing\b")),
+    (SideWork.EVALUATION, re.compile(r"(?i)\b(?:eval|evaluat(?:e|ing|ion)|validat(?:e|ing|ion)|inference|testing)\b")),
+    (SideWork.CHECKPOINT, re.compile(r"(?i)\b(?:re)?(?:stor|load)ing\b.{0,40}\b(?:checkpoint|ckpt|state|weights)")),
+    (SideWork.LOADING, re.compile(r"(?i)\b(?:download|load|tokeniz|preprocess|shuffl|index|build|cach|prepar)ing\b")),
 )
 _OVER = re.compile(r"(?i)\b(?:done|finished|completed?|ended|took|result|accuracy|score)s?\b|\b(?:loss|acc)\w*\s?[=:]")
 
 
-class PhaseState(msgspec.Struct):
+class SideWorkState(msgspec.Struct):
     """What is remembered of an attempt.
 
     Attributes:
@@ -61,7 +61,7 @@ class PhaseState(msgspec.Struct):
         save_s: Usual seconds of a save; null before the first.
     """
 
-    phase: Phase | None = None
+    phase: SideWork | None = None
     saving: bool = False
     save_s: float | None = None
 
@@ -73,7 +73,7 @@ class PhaseState(msgspec.Struct):
         for index in range(max(len(chunk.lines) - LINES, progress + 1), len(chunk.lines)):
             said = phase_of(chunk.templates[index][:_LONGEST])
             if said is not None:
-                self.phase = None if said is Phase.OVER else said
+                self.phase = None if said is SideWork.OVER else said
 
     def on_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Take what is told of a save. One that goes on beside the training explains no silence."""
@@ -81,9 +81,9 @@ class PhaseState(msgspec.Struct):
         self.save_s = checkpoint.usual_duration_s
 
     @property
-    def now(self) -> Phase | None:
+    def now(self) -> SideWork | None:
         """What explains a silence; null where nothing does."""
-        return Phase.CHECKPOINT if self.saving else self.phase
+        return SideWork.CHECKPOINT if self.saving else self.phase
 
     @property
     def explained_s(self) -> float:
@@ -94,10 +94,10 @@ class PhaseState(msgspec.Struct):
 
 
 @lru_cache(maxsize=4096)
-def phase_of(template: str) -> Phase | None:
+def phase_of(template: str) -> SideWork | None:
     """Return the phase that a line begins, or that one is over; None where it speaks of none."""
     if _OVER.search(template):
-        return Phase.OVER
+        return SideWork.OVER
     return next((phase for phase, pattern in _BEGINS if pattern.search(template)), None)
 
 
@@ -170,7 +170,7 @@ class HangState(msgspec.Struct):
     rank: int = 0
     heard: float = 0.0
     printed: float = 0.0
-    phase: PhaseState = msgspec.field(default_factory=PhaseState)
+    phase: SideWorkState = msgspec.field(default_factory=SideWorkState)
     ranks: RankLines = msgspec.field(default_factory=RankLines)
 
     def on_metric(self, metric: JobMetric) -> bool:

@@ -16,7 +16,7 @@ from processors.grammar.extractor import CACHE_SIZE, DIGITS, LONGEST
 from processors.grammar.prefix import clean
 from processors.read.proposer.linear import LinearProposer
 from processors.read.roles import Phase, Proposer, Role
-from processors.read.series import Column, LineTemplate, TemplateSeries, line_template, number
+from processors.read.series import LineTemplate, NumberColumn, TemplateSeries, line_template, number
 
 from .context import OTHER, PROGRESS, PhaseState, Watched
 from .kinds import Ground, kind_of
@@ -202,11 +202,11 @@ def _likely(roles: dict[Role, float], some: Sequence[Role]) -> bool:
     return sum(roles[role] for role in some) >= LIKELY
 
 
-def _varies(column: Column) -> bool:
+def _varies(column: NumberColumn) -> bool:
     return 2 * len(set(column.values)) >= len(column.values)
 
 
-def _grows(column: Column) -> bool:
+def _grows(column: NumberColumn) -> bool:
     return sum(later > earlier for earlier, later in pairwise(column.values)) >= GROWS * (len(column.values) - 1)
 
 

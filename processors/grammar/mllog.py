@@ -29,7 +29,7 @@ _COUNTERS = ((("step_num", "iteration", "iter_num"), Meaning.STEP), (("epoch_num
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class MlperfLine:
     """One line of the log: its key, its time in seconds since 1970, and the fields that report training."""
 
     key: str
@@ -37,7 +37,7 @@ class Event:
     values: tuple[tuple[Field, float], ...] = ()
 
 
-def read(body: str) -> Event | None:
+def read(body: str) -> MlperfLine | None:
     """Return the event that `body` holds, or None where it is no such line. Evaluation and bookkeeping have no fields."""
     if not body.startswith(":::ML"):
         return None
@@ -45,11 +45,11 @@ def read(body: str) -> Event | None:
         record = _object(found[3])
         milliseconds = record.get("time_ms")
         stamp = float(found[1] or 0) or (milliseconds / 1000 if isinstance(milliseconds, int | float) else 0.0)
-        return Event(
+        return MlperfLine(
             found[2] or str(record.get("key", "")), stamp or None, tuple(_values(found[2] or record.get("key"), record))
         )
     found = _FIRST.match(body)
-    return Event(found[2], float(found[1]) or None) if found else Event("", None)
+    return MlperfLine(found[2], float(found[1]) or None) if found else MlperfLine("", None)
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from itertools import pairwise
 import msgspec
 
 from .roles import Phase, Proposed, Proposer, Role
-from .series import Column, TemplateSeries, since_1970
+from .series import NumberColumn, TemplateSeries, since_1970
 
 CANDIDATES = 12
 """Columns of each kind that are weighed: the most likely ones by themselves."""
@@ -31,7 +31,7 @@ _SURE = 0.999
 _UNDECIDED = -9.0
 
 
-class Candidate(msgspec.Struct, frozen=True):
+class ColumnInRole(msgspec.Struct, frozen=True):
     """A column in a role.
 
     Attributes:
@@ -56,21 +56,21 @@ class Candidate(msgspec.Struct, frozen=True):
 class Found(msgspec.Struct, frozen=True):
     """The best candidate, and by how much it leads the best one that says otherwise."""
 
-    best: Candidate
+    best: ColumnInRole
     margin: float
 
 
-class Assignment(msgspec.Struct, frozen=True):
+class SeriesRoles(msgspec.Struct, frozen=True):
     """What a log's series say of its training, the likeliest candidates first."""
 
-    steps: tuple[Candidate, ...] = ()
-    losses: tuple[Candidate, ...] = ()
+    steps: tuple[ColumnInRole, ...] = ()
+    losses: tuple[ColumnInRole, ...] = ()
 
 
-def assign(series: Sequence[TemplateSeries], proposer: Proposer) -> Assignment:
+def assign(series: Sequence[TemplateSeries], proposer: Proposer) -> SeriesRoles:
     """Return what may be the step and the loss of `series`."""
     if not series:
-        return Assignment()
+        return SeriesRoles()
     groups = list(_groups(series, proposer.propose(series)))
     newest = max(each.places[-1] for each in series)
     steps = _best(_of_role(groups, Role.STEP, newest))
@@ -81,12 +81,12 @@ def assign(series: Sequence[TemplateSeries], proposer: Proposer) -> Assignment:
     losses = sorted(
         (_scored(each, 1.0 if each.template == beside else 0.0) for each in losses), key=lambda each: -each.score
     )
-    return Assignment(tuple(steps), tuple(losses))
+    return SeriesRoles(tuple(steps), tuple(losses))
 
 
-def _without_twins(steps: Sequence[Candidate], series: Sequence[TemplateSeries]) -> list[Candidate]:
+def _without_twins(steps: Sequence[ColumnInRole], series: Sequence[TemplateSeries]) -> list[ColumnInRole]:
     """Return counters without those that count the same steps from another begin: of the epoch, or of the run. The longest stays."""
-    kept: list[Candidate] = []
+    kept: list[ColumnInRole] = []
     for each in steps:
         twin = next((place for place, other in enumerate(kept) if _twins(each, other, series)), None)
         if twin is None:
@@ -96,7 +96,7 @@ def _without_twins(steps: Sequence[Candidate], series: Sequence[TemplateSeries])
     return kept
 
 
-def _twins(one: Candidate, other: Candidate, series: Sequence[TemplateSeries]) -> bool:
+def _twins(one: ColumnInRole, other: ColumnInRole, series: Sequence[TemplateSeries]) -> bool:
     if one.template != other.template:
         return False
     columns = series[one.template].columns
@@ -105,7 +105,7 @@ def _twins(one: Candidate, other: Candidate, series: Sequence[TemplateSeries]) -
     return bool(alike > 0 and alike >= _GROWS * len(moves[0]))
 
 
-def decided(found: Sequence[Candidate]) -> Found | None:
+def decided(found: Sequence[ColumnInRole]) -> Found | None:
     """Return the best of the candidates, the likeliest first, and its lead over the first that says otherwise."""
     if not found:
         return None
@@ -121,7 +121,7 @@ class _Group(msgspec.Struct, frozen=True):
         column: Its column.
         series: The column itself.
         columns: Key of the template and index of each column.
-        end: As in `Candidate`.
+        end: As in `ColumnInRole`.
         told: Line number and value of each row, in the order of lines.
         roles: Mean probability of each role.
         phases: Mean probability of each phase.
@@ -129,7 +129,7 @@ class _Group(msgspec.Struct, frozen=True):
 
     template: int
     column: int
-    series: Column
+    series: NumberColumn
     columns: tuple[tuple[int, int], ...]
     end: str
     told: list[tuple[int, float]]
@@ -139,7 +139,7 @@ class _Group(msgspec.Struct, frozen=True):
 
 def _groups(series: Sequence[TemplateSeries], proposed: Sequence[Proposed]) -> Iterator[_Group]:
     """Yield the columns, those that print alike as one. Counters to different ends are different loops."""
-    alike: dict[tuple[str, ...], list[tuple[int, Column, list[int]]]] = defaultdict(list)
+    alike: dict[tuple[str, ...], list[tuple[int, NumberColumn, list[int]]]] = defaultdict(list)
     for place, each in enumerate(series):
         rows = _of_one_rank(each)
         for column in each.columns:
@@ -173,7 +173,7 @@ def _groups(series: Sequence[TemplateSeries], proposed: Sequence[Proposed]) -> I
         )
 
 
-def _of_role(groups: Sequence[_Group], role: Role, newest: int) -> Iterator[Candidate]:
+def _of_role(groups: Sequence[_Group], role: Role, newest: int) -> Iterator[ColumnInRole]:
     """Yield the columns that may have a role, with what speaks for each by itself."""
     for group in groups:
         chance, training = group.roles[role], group.phases[Phase.TRAINING]
@@ -187,14 +187,14 @@ def _of_role(groups: Sequence[_Group], role: Role, newest: int) -> Iterator[Cand
             continue
         score = math.log(chance / (1 - min(chance, _SURE))) + math.log(max(training, 0.02) / 0.6)
         score += 0.3 * math.log(len(values)) + 1.5 * math.log((group.told[-1][0] + 1) / (newest + 1))
-        yield Candidate(group.template, group.column, values[-1], group.told[-1][0], score, group.columns, group.end)
+        yield ColumnInRole(group.template, group.column, values[-1], group.told[-1][0], score, group.columns, group.end)
 
 
-def _best(found: Iterator[Candidate]) -> list[Candidate]:
+def _best(found: Iterator[ColumnInRole]) -> list[ColumnInRole]:
     return sorted(found, key=lambda each: -each.score)[:CANDIDATES]
 
 
-def _by_end(series: TemplateSeries, column: Column, rows: Sequence[int]) -> dict[str, list[int]]:
+def _by_end(series: TemplateSeries, column: NumberColumn, rows: Sequence[int]) -> dict[str, list[int]]:
     """Return the rows by the end that the column counts to; all under one key where it counts to none."""
     after = series.columns[column.index + 1] if column.index + 1 < len(series.columns) else None
     if after is None or not column.integer or not after.integer or after.before.strip() not in _OF:
@@ -205,7 +205,7 @@ def _by_end(series: TemplateSeries, column: Column, rows: Sequence[int]) -> dict
     return found
 
 
-def _print_of(series: TemplateSeries, column: Column) -> tuple[str, str]:
+def _print_of(series: TemplateSeries, column: NumberColumn) -> tuple[str, str]:
     """Return what stands around a column: its name; its place and the name of the next one where it has none."""
     before = column.before.strip().lower()
     if not any(map(str.isalpha, before)) and "▉" not in before:
@@ -218,7 +218,7 @@ def _of_one_rank(series: TemplateSeries) -> list[int]:
     return [place for place, rank in enumerate(series.ranks) if rank == series.ranks[-1]]
 
 
-def _counts(column: Column, values: Sequence[float]) -> bool:
+def _counts(column: NumberColumn, values: Sequence[float]) -> bool:
     """Return whether a column may be a counter: whole numbers that grow, and begin anew at most now and then."""
     if column.index and column.before.strip() in _OF:
         return False  # the end of the counter before it
@@ -230,7 +230,9 @@ def _counts(column: Column, values: Sequence[float]) -> bool:
     return rises >= _GROWS * (rises + len(falls)) and wanders <= _WANDERS * len(values)
 
 
-def _with_agreement(each: Candidate, others: Sequence[Candidate], series: Sequence[TemplateSeries]) -> Candidate:
+def _with_agreement(
+    each: ColumnInRole, others: Sequence[ColumnInRole], series: Sequence[TemplateSeries]
+) -> ColumnInRole:
     """Return a counter with what speaks for it: another template that counts the same, and an end that it stays below."""
     same = any(other.template != each.template and other.value == each.value for other in others)
     columns = series[each.template].columns
@@ -239,5 +241,5 @@ def _with_agreement(each: Candidate, others: Sequence[Candidate], series: Sequen
     return _scored(each, 0.5 * same + 0.5 * ended)
 
 
-def _scored(each: Candidate, more: float) -> Candidate:
+def _scored(each: ColumnInRole, more: float) -> ColumnInRole:
     return msgspec.structs.replace(each, score=each.score + more)

@@ -8,7 +8,7 @@ import msgspec
 from processors.grammar import names
 from processors.grammar.fields import name_before
 
-from .assignment import Assignment, Candidate, assign, decided
+from .assignment import ColumnInRole, SeriesRoles, assign, decided
 from .kept import Chosen, KeptRow, KeptSeries, observe, series_of
 from .proposer.linear import LinearProposer
 from .roles import Proposer, Role
@@ -87,9 +87,9 @@ class ColumnSearch:
             for each in candidates[:most]
         ]
 
-    def _assign(self, state: KeptSeries) -> tuple[list[TemplateSeries], Assignment]:
+    def _assign(self, state: KeptSeries) -> tuple[list[TemplateSeries], SeriesRoles]:
         often = [each for each in series_of(self.reader, state) if len(each.places) > 1]
-        return often, assign(often, self._proposer or shipped()) if often else Assignment()
+        return often, assign(often, self._proposer or shipped()) if often else SeriesRoles()
 
     def _solve(self, state: KeptSeries) -> None:
         often, found = self._assign(state)
@@ -112,7 +112,7 @@ def shipped() -> LinearProposer:
 
 
 def _chosen(
-    series: Sequence[TemplateSeries], candidates: Sequence[Candidate], least: float, margin: float
+    series: Sequence[TemplateSeries], candidates: Sequence[ColumnInRole], least: float, margin: float
 ) -> Chosen | None:
     found = decided(candidates)
     if found is None or found.best.score < least or found.margin < margin:

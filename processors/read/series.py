@@ -39,7 +39,7 @@ _OF_TIME = re.compile(r"(?i)time|stamp|\bts\b|date|clock|:::")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class NumberColumn:
     """The numbers at one slot of a template.
 
     Attributes:
@@ -81,7 +81,7 @@ class TemplateSeries:
 
     key: int
     text: str
-    columns: tuple[Column, ...]
+    columns: tuple[NumberColumn, ...]
     places: tuple[int, ...]
     arrivals: tuple[float, ...]
     stamps: tuple[float | None, ...]
@@ -131,10 +131,10 @@ class LineTemplate:
     bare: bool = False
     header: tuple[str, ...] = ()
 
-    def columns(self, rows: Sequence[Sequence[float | None]], most: int) -> tuple[Column, ...]:
+    def columns(self, rows: Sequence[Sequence[float | None]], most: int) -> tuple[NumberColumn, ...]:
         """Return the first `most` columns of rows of numbers, null for what is none."""
         return tuple(
-            Column(
+            NumberColumn(
                 index,
                 before,
                 after,

@@ -42,7 +42,7 @@ class CounterPoint(msgspec.Struct, frozen=True):
     last: float
 
 
-class Assignment(msgspec.Struct, frozen=True):
+class EventReading(msgspec.Struct, frozen=True):
     """One reading of a log's events.
 
     Attributes:
@@ -86,8 +86,8 @@ class Assignment(msgspec.Struct, frozen=True):
 class Solution(msgspec.Struct, frozen=True):
     """The best assignment, and the best that says otherwise."""
 
-    best: Assignment
-    other: Assignment | None = None
+    best: EventReading
+    other: EventReading | None = None
 
     @property
     def margin(self) -> float:
@@ -116,7 +116,7 @@ def solve(state: EventState, rate: float | None = None) -> Solution | None:
     return solution if solution.margin >= MARGIN else None
 
 
-def _against_epochs(each: Assignment, epoch: Assignment | None, state: EventState) -> Assignment:
+def _against_epochs(each: EventReading, epoch: EventReading | None, state: EventState) -> EventReading:
     """Return `each` held against the epochs: in one, a counter grows by the steps, samples or tokens that an epoch has."""
     if epoch is None or each.role is Role.EPOCH or not (each.seconds and epoch.seconds and state.samples):
         return each
@@ -133,7 +133,7 @@ def _against_epochs(each: Assignment, epoch: Assignment | None, state: EventStat
     return _scored(each, -0.4, f"grows by {grown:.4g} an epoch, which has {an_epoch:g}")
 
 
-def _against_rate(each: Assignment, rate: float | None, state: EventState) -> Assignment:
+def _against_rate(each: EventReading, rate: float | None, state: EventState) -> EventReading:
     """Return `each` held against the stated rate: a step's time at that rate is a whole batch."""
     if not rate or not each.samples_per_s:
         return each
@@ -143,11 +143,11 @@ def _against_rate(each: Assignment, rate: float | None, state: EventState) -> As
     return _scored(each, -0.6, f"{each.samples_per_s:.4g} samples/s are far from the stated rate {rate:.4g}")
 
 
-def _scored(each: Assignment, more: float, why: str) -> Assignment:
+def _scored(each: EventReading, more: float, why: str) -> EventReading:
     return msgspec.structs.replace(each, score=round(each.score + more, 3), agreements=(*each.agreements, why))
 
 
-def _differs(best: Assignment, other: Assignment) -> bool:
+def _differs(best: EventReading, other: EventReading) -> bool:
     if best.counter == other.counter:
         return best.role is not other.role
     if best.step_time_s and other.step_time_s:
@@ -206,7 +206,7 @@ def _ends(
     return found
 
 
-def _assignments(name: str, points: Sequence[CounterPoint], state: EventState, total: float) -> Iterator[Assignment]:
+def _assignments(name: str, points: Sequence[CounterPoint], state: EventState, total: float) -> Iterator[EventReading]:
     seconds, differences = _seconds(points, total), [later.value - earlier.value for earlier, later in pairwise(points)]
     named = counted(name)
     batch, length, top = state.batch, state.length, points[-1].value
@@ -232,7 +232,7 @@ def _assignments(name: str, points: Sequence[CounterPoint], state: EventState, t
         elif samples or role is not Role.EPOCH:
             said.append(f"{seconds:.3g} s of training for each")
         if score > 0:
-            yield Assignment(name, role, per, samples, seconds, top, len(points), round(score, 3), tuple(said))
+            yield EventReading(name, role, per, samples, seconds, top, len(points), round(score, 3), tuple(said))
 
 
 def _seconds(points: Sequence[CounterPoint], total: float) -> float | None:

@@ -137,7 +137,7 @@ _TRAINS = re.compile(r"(?i)train|epoch|tun(?:e|ing)\b|learn")
 _LONGEST, _WIDEST = 200, 500
 
 
-class Loop(msgspec.Struct, array_like=True):
+class SectionState(msgspec.Struct, array_like=True):
     """What stood at the end of the lines seen.
 
     Attributes:
@@ -159,7 +159,7 @@ class SectionScope:
         before: What stood at the end of the chunk before it.
     """
 
-    def __init__(self, view: ClassifiedChunk, before: Loop) -> None:
+    def __init__(self, view: ClassifiedChunk, before: SectionState) -> None:
         self._lines = view.lines
         self._templates = view.templates
         self._before = before
@@ -187,13 +187,13 @@ class SectionScope:
         before = self._before
         return before.foreign if before.end == end else before.announced
 
-    def last(self) -> Loop:
+    def last(self) -> SectionState:
         """Return what stands at the end of the chunk."""
         place = next((index for index in range(len(self._lines) - 1, -1, -1) if not self._passes(index)), -1)
         if place < 0:
             return self._before
         end = self._end(place)
-        return Loop(not end and _announces(self._templates[place]), end, self.foreign(place))
+        return SectionState(not end and _announces(self._templates[place]), end, self.foreign(place))
 
     def _end(self, place: int) -> str:
         """Return the `N` of a bar that names nothing and shows no loss; empty for other lines."""

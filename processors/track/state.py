@@ -6,7 +6,7 @@ from processors.read.events import EventState
 from processors.read.kept import KeptSeries
 
 from .reports import Report
-from .section_scope import Bar, Loop
+from .section_scope import Bar, SectionState
 from .template_reading.check import Template, TemplatePoint, point
 
 LINES = 40
@@ -47,7 +47,7 @@ class TrackState(msgspec.Struct):
     window: list[Report] = []
     header: list[str] = []
     pending: str = ""
-    loop: Loop = msgspec.field(default_factory=Loop)
+    loop: SectionState = msgspec.field(default_factory=SectionState)
     drawn: Bar = msgspec.field(default_factory=Bar)
     bar: Report | None = None
     named: bool = False

@@ -17,14 +17,14 @@ _WIDE, _FLOOR, _MOST = 1.645, 0.03, 0.9
 """Deviations that hold nine in ten of normal noise; what an interval is wide at least; and what its lower end loses at most."""
 
 
-class Mark(msgspec.Struct, array_like=True, frozen=True):
+class ProgressMark(msgspec.Struct, array_like=True, frozen=True):
     """At `time`, in seconds since 1970, `rest` remained, in any unit."""
 
     time: float
     rest: float
 
 
-class Forecast(msgspec.Struct, frozen=True):
+class RemainingForecast(msgspec.Struct, frozen=True):
     """Seconds that remain after the newest mark, and the 90 % interval around them; without an upper end where none is known."""
 
     remaining_s: float
@@ -33,8 +33,8 @@ class Forecast(msgspec.Struct, frozen=True):
 
 
 def forecast(
-    marks: Sequence[Mark], fewer: float = 1.0, more: float = 0.0, *, open_ended: bool = False
-) -> Forecast | None:
+    marks: Sequence[ProgressMark], fewer: float = 1.0, more: float = 0.0, *, open_ended: bool = False
+) -> RemainingForecast | None:
     """Return what remains after the newest mark; None where too little was seen.
 
     Args:
@@ -52,10 +52,10 @@ def forecast(
     pause = max(0.0, *(later.time - mark.time - paces[0] * (mark.rest - later.rest) for mark, later in pairwise(seen)))
     low = max(rest - fewer, 0.0) * min(paces) * (1 - min(noise, _MOST))
     high = None if open_ended else (rest + more) * max(paces) * (1 + noise) + pause
-    return Forecast(rest * paces[1], low, high)
+    return RemainingForecast(rest * paces[1], low, high)
 
 
-def _pace(marks: Sequence[Mark], share: float) -> float:
+def _pace(marks: Sequence[ProgressMark], share: float) -> float:
     """Return the seconds for one unit over the newest `share` of what was done, from mark to mark."""
     last = marks[-1]
     since = last.rest + share * (marks[0].rest - last.rest)
@@ -63,7 +63,7 @@ def _pace(marks: Sequence[Mark], share: float) -> float:
     return (last.time - first.time) / (first.rest - last.rest)
 
 
-def _noise(marks: Sequence[Mark]) -> float:
+def _noise(marks: Sequence[ProgressMark]) -> float:
     """Return the relative deviation of the pace to come from the pace seen: the means of two samples of one noise differ by so much."""
     parts = [(later.time - mark.time, mark.rest - later.rest) for mark, later in pairwise(marks)]
     done = sum(units for _, units in parts)

@@ -9,7 +9,7 @@ from processors.classified_chunk import ClassifiedChunk
 from processors.stage import Stage
 from records import ANSWERED, Estimate, EventKind, JobEvent, JobMetric, Position, derived_id
 
-from .forecast import Forecast, Mark, forecast
+from .forecast import ProgressMark, RemainingForecast, forecast
 from .progress import Progress, Rest, announced
 
 PROGRESS = "progress"
@@ -28,7 +28,7 @@ SPACED_S = 10.0
 """Seconds between two estimates of one attempt at least."""
 
 
-class Told(msgspec.Struct, frozen=True):
+class LastEstimate(msgspec.Struct, frozen=True):
     """The estimate told last: when, the end that it expects, and the ends of its interval, all in seconds since 1970."""
 
     time: float
@@ -53,8 +53,8 @@ class RemainingState(msgspec.Struct):
     began: float | None = None
     rank: int | None = None
     progress: Progress = msgspec.field(default_factory=Progress)
-    marks: list[Mark] = []
-    told: Told | None = None
+    marks: list[ProgressMark] = []
+    told: LastEstimate | None = None
     revision: int = ANSWERED
     over: bool = False
 
@@ -122,7 +122,7 @@ class Remaining(Stage[RemainingState]):
         if left.unit != state.progress.unit or (state.marks and left.units > state.marks[-1].rest):
             retracted = self._retract(metric, position, state)
             state.progress.unit, state.marks = left.unit, []
-        _mark(Mark(metric.time, left.units), state)
+        _mark(ProgressMark(metric.time, left.units), state)
         fewer, more = (0.0 if left.unit == BY_LOG else 1.0), (1.0 if left.unit == "epochs" else 0.0)
         found = forecast(state.marks, fewer, more, open_ended=left.open_ended)
         if found is None or not _material(found, metric.time, state.told):
@@ -130,12 +130,12 @@ class Remaining(Stage[RemainingState]):
         return [*retracted, *self._tell(metric, found, left.units, position, state)]
 
     def _tell(
-        self, metric: JobMetric, found: Forecast, rest: float, position: Position, state: RemainingState
+        self, metric: JobMetric, found: RemainingForecast, rest: float, position: Position, state: RemainingState
     ) -> list[Estimate]:
         if state.revision >= REVISIONS:
             return []
         now, ran = metric.time, metric.time - (state.began if state.began is not None else metric.time)
-        state.told = Told(now, now + found.remaining_s, now + found.low_s, _plus(now, found.high_s))
+        state.told = LastEstimate(now, now + found.remaining_s, now + found.low_s, _plus(now, found.high_s))
         state.revision += 1
         self.metrics.told.inc()
         return [
@@ -177,7 +177,7 @@ class Remaining(Stage[RemainingState]):
         ]
 
 
-def _mark(mark: Mark, state: RemainingState) -> None:
+def _mark(mark: ProgressMark, state: RemainingState) -> None:
     """Add a mark where something was done since the last one."""
     marks = state.marks
     if marks and (mark.rest >= marks[-1].rest or mark.time <= marks[-1].time):
@@ -204,7 +204,7 @@ def _done(progress: Progress, rest: float) -> float | None:
     return 1 - rest / whole if whole else None
 
 
-def _material(found: Forecast, now: float, told: Told | None) -> bool:
+def _material(found: RemainingForecast, now: float, told: LastEstimate | None) -> bool:
     """Return whether `found` differs enough from what was told: an end elsewhere, or a much narrower interval."""
     if told is None:
         return True

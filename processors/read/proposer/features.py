@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from processors.read.series import Column, TemplateSeries
+from processors.read.series import NumberColumn, TemplateSeries
 
 Floats = NDArray[np.float64]
 
@@ -129,7 +129,7 @@ def _times(template: TemplateSeries, chosen: NDArray[np.int64]) -> Floats:
     return np.array(template.arrivals)[chosen]
 
 
-def _alone(column: Column, values: Floats, times: Floats, columns: int) -> list[float]:
+def _alone(column: NumberColumn, values: Floats, times: Floats, columns: int) -> list[float]:
     finite = values[np.isfinite(values)]
     if not len(finite):
         finite = np.zeros(1)
@@ -204,7 +204,7 @@ def _against_time(values: Floats, times: Floats) -> list[float]:
     ]
 
 
-def _among(columns: Sequence[Column], values: Floats) -> Floats:
+def _among(columns: Sequence[NumberColumn], values: Floats) -> Floats:
     """Return how each column relates to the others of its template, shape (columns, len(_AMONG))."""
     found = np.zeros((len(columns), len(_AMONG)))
     few = min(len(columns), RELATED)
@@ -253,7 +253,7 @@ def _middle(values: Floats) -> float:
     return float(np.median(np.abs(finite))) if len(finite) else 0.0
 
 
-def column_buckets(template: TemplateSeries, column: Column) -> list[int]:
+def column_buckets(template: TemplateSeries, column: NumberColumn) -> list[int]:
     """Return the buckets of the text around a number, ascending: below BUCKETS its n-grams, from there on the words of its template."""
     return _column_buckets(column.before, column.after, template.text)
 

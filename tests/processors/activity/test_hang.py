@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from processors.activity.hang import EXPLAINED_S, START_UP_S, Phase, phase_of
+from processors.activity.hang import EXPLAINED_S, START_UP_S, SideWork, phase_of
 from processors.activity.held import STALE_S
 from processors.activity.stage import ActivityMonitor
 from records import AlarmKind, EventKind, GpuState
@@ -159,8 +159,8 @@ def test_what_is_over_explains_nothing(job: Job, line: str) -> None:
 
 
 def test_phases_of_lines() -> None:
-    assert phase_of("Compiling the graph") is Phase.COMPILATION
-    assert phase_of("evaluation loss = 0.00") is Phase.OVER
+    assert phase_of("Compiling the graph") is SideWork.COMPILATION
+    assert phase_of("evaluation loss = 0.00") is SideWork.OVER
     assert phase_of("reload of the data model") is None
 
 

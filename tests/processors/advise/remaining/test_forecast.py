@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processors.advise.remaining.forecast import LEAST, Mark, forecast
+from processors.advise.remaining.forecast import LEAST, ProgressMark, forecast
 
 
-def marks(*gaps: float, units: float = 10.0, rest: float = 100.0) -> list[Mark]:
+def marks(*gaps: float, units: float = 10.0, rest: float = 100.0) -> list[ProgressMark]:
     times = list(accumulate(gaps, initial=1000.0))
-    return [Mark(time, rest + units * (len(times) - 1 - place)) for place, time in enumerate(times)]
+    return [ProgressMark(time, rest + units * (len(times) - 1 - place)) for place, time in enumerate(times)]
 
 
 def test_a_steady_pace_is_carried_on_within_a_narrow_interval() -> None:
@@ -64,9 +64,9 @@ def test_of_a_loop_that_may_be_one_of_several_no_upper_end_is_told() -> None:
 def test_whatever_the_marks_the_interval_holds_the_estimate(
     parts: list[tuple[float, float]], rest: float, fewer: float, more: float
 ) -> None:
-    seen = [Mark(0.0, rest)]
+    seen = [ProgressMark(0.0, rest)]
     for seconds, units in reversed(parts):
-        seen.insert(0, Mark(seen[0].time - seconds, seen[0].rest + units))
+        seen.insert(0, ProgressMark(seen[0].time - seconds, seen[0].rest + units))
     found = forecast(seen, fewer, more) if all(a.rest > b.rest for a, b in pairwise(seen)) else None
     if len(seen) < LEAST:
         assert found is None
