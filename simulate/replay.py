@@ -95,7 +95,7 @@ def replay(
             tick=watch,
         )
         runs += simulation.run()
-        watch.tell(simulation.finished)
+        watch.update(simulation.finished)
         timelines.append(timeline)
     runs.sort(key=lambda run: order[run.job.job_id])
     gpus = sum(node.gpus for node in scenario.nodes)
@@ -113,9 +113,9 @@ class _Watch:
     def __call__(self, simulation: Simulation) -> None:
         self._timeline(simulation)
         if simulation.finished - self._told >= 1000:
-            self.tell(simulation.finished)
+            self.update(simulation.finished)
 
-    def tell(self, finished: int) -> None:
+    def update(self, finished: int) -> None:
         self._progress(finished - self._told)
         self._told = finished
 

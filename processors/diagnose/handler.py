@@ -115,7 +115,11 @@ class FailureHandler:
         if ranked:
             ranked[0] = informed(ranked[0], alone or next((one for one in ranked if one.kind == EXIT), None))
             said = verdict(ranked, ending.job, ending.attempt, state.revision + 1, ending)
-            return [] if state.said is not None and state.said.id == said.id else [self._say(said, ranked[0], state)]
+            return (
+                []
+                if state.said is not None and state.said.id == said.id
+                else [self._emit_verdict(said, ranked[0], state)]
+            )
         if state.said is None or state.said.error_type is ErrorType.NONE:
             return []
         return [self._retract(state, ending.job, ending.attempt, ending.time, ending)]
@@ -134,9 +138,9 @@ class FailureHandler:
             return []
         if state.said is not None and state.said.same(root):
             return []
-        return [self._say(verdict(ranked, view.job, view.attempt, state.revision + 1, None), root, state)]
+        return [self._emit_verdict(verdict(ranked, view.job, view.attempt, state.revision + 1, None), root, state)]
 
-    def _say(self, said: Failure, root: Candidate, state: HandlerState) -> Failure:
+    def _emit_verdict(self, said: Failure, root: Candidate, state: HandlerState) -> Failure:
         self.metrics.verdicts.inc()
         state.revision = said.revision
         state.said = PublishedVerdict.of(root, said.id)

@@ -213,7 +213,7 @@ class LineReader:
         candidate = _candidate(signature, raised, place, view.times[index], name)
         candidate.node, candidate.support, candidate.speaker = view.node, headers[:2], launch.speaker(line)
         candidate.uncaught = any(launch.hooked(header.text) for header in headers)
-        return candidate if raised is not None else _told_mildly(candidate, line, feed.ended)
+        return candidate if raised is not None else _weakened_by_level(candidate, line, feed.ended)
 
     def _without_data(self, line: str, found: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
         """Return `line` without what it quotes as data, and the patterns that the rest matches; both as they are where it quotes none."""
@@ -274,7 +274,7 @@ def _mild(line: str) -> bool:
     return prefixed.level in MILD or _MILDLY.search(prefixed.text) is not None
 
 
-def _told_mildly(candidate: Candidate, line: str, ended: int) -> Candidate:
+def _weakened_by_level(candidate: Candidate, line: str, ended: int) -> Candidate:
     """Return `candidate`: where a logger calls `line` a warning, one report after it shows that it did no harm.
 
     Right after last words, at line `ended`, it is what processes say of each other as they go.

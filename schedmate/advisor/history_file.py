@@ -87,7 +87,7 @@ class HistoryFile:
         row = self._connection.execute("SELECT estimate FROM told WHERE event = ?", (event,)).fetchone()
         return msgspec.json.decode(row[0], type=Estimate) if row else None
 
-    def tell(self, event: str, estimate: Estimate) -> None:
+    def record_estimate(self, event: str, estimate: Estimate) -> None:
         """Remember what was told at an event."""
         self._connection.execute(
             "INSERT OR IGNORE INTO told VALUES (?, ?, ?)", (event, estimate.time, msgspec.json.encode(estimate))

@@ -91,7 +91,7 @@ class SubmissionAdvisor:
             low, high = estimate.duration_low_s or 0.0, estimate.duration_high_s
             given = Interval(low, high) if estimate.method == PREDICTOR and high is not None else None
             predictor.submit(submission(submitted_job(event)), given)
-        self._store.tell(event.id, estimate)
+        self._store.record_estimate(event.id, estimate)
         self._store.submit(name, event)
         self.metrics.estimates.labels(estimate.method).inc()
         return estimate
@@ -113,7 +113,7 @@ class SubmissionAdvisor:
             predictor.submit(job)
         if self._store.opened(name) is None:  # what is told last before the start is scored
             whole = msgspec.structs.replace(whole, id=event.id)
-        self._store.tell(event.id, told)
+        self._store.record_estimate(event.id, told)
         self._store.submit(name, whole)
         self.metrics.completed.inc()
         return [told]

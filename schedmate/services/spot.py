@@ -154,7 +154,7 @@ class SpotService:
         except TimeoutError as error:
             raise TransportError(f"expected an acknowledgement within {ACKNOWLEDGED_S:g} s, got none") from error
         self._quotas.acknowledged(quota)
-        self._tell(quota)
+        self._log_quota(quota)
 
     def _is_held(self, job: BeyondQuota) -> bool:
         """Ask whether a job is held, and whether that was the last that the bridge did to it."""
@@ -170,7 +170,7 @@ class SpotService:
             and view.acts[-1].startswith(f"{Action.HOLD}/")
         )
 
-    def _tell(self, quota: Quota) -> None:
+    def _log_quota(self, quota: Quota) -> None:
         self.metrics.quotas.inc()
         self.metrics.without.inc(quota.quota is None)
         self.metrics.quota.set(float("nan") if quota.quota is None else quota.quota)

@@ -80,7 +80,7 @@ def opened_app(
     database, behind = Database(connect, embedded=embedded), Database(connect, embedded=embedded)
     changes = Changes(follow) if follow else None
     refreshed = Refreshed(
-        lambda: overview(behind), renewed=partial(changes.tell, [Change(OVERVIEW)]) if changes else _nobody
+        lambda: overview(behind), renewed=partial(changes.publish, [Change(OVERVIEW)]) if changes else _nobody
     )
     known_nodes = Refreshed(lambda: read_nodes(behind))
     if changes:

@@ -72,7 +72,7 @@ class Changes:
         for client in self._listening():
             client.call(client.end)
 
-    def tell(self, changes: Collection[Change]) -> None:
+    def publish(self, changes: Collection[Change]) -> None:
         """Tell every page that listens of those of `changes` that concern it."""
         for client in self._listening():
             client.call(client.changed, changes)
@@ -132,7 +132,7 @@ class Changes:
             if ripe:
                 due = deque(each for each in due if each[0] > now)
                 changed()
-                self.tell(set().union(*(each for _, each in ripe)))
+                self.publish(set().union(*(each for _, each in ripe)))
         self._source.close()
 
     def _follows(self, *, live: bool) -> None:

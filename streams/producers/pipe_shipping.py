@@ -77,7 +77,7 @@ class _Job:
         self._streams = [_Stream(settings, stream, source, shipper) for stream in STREAMS]
         self._life = None if settings.run is None else Life(who, settings.run, settings.name)
         if self._life is not None:
-            self._tell(self._life.started())
+            self._offer(self._life.started())
 
     @property
     def deadline(self) -> float | None:
@@ -91,7 +91,7 @@ class _Job:
         for each in self._streams:
             each.ship(each.chunker.flush())
         if self._life is not None:
-            self._tell(self._life.ended(item.time, item.status))
+            self._offer(self._life.ended(item.time, item.status))
 
     def ship_due(self, now: float) -> None:
         for each in self._streams:
@@ -101,7 +101,7 @@ class _Job:
         for each in self._streams:
             each.finish(now)
 
-    def _tell(self, event: Outgoing) -> None:
+    def _offer(self, event: Outgoing) -> None:
         self._shipper.offer(Envelope(self._source, event, 0))
 
 

@@ -280,7 +280,7 @@ class Shipper:
                 self._keep(envelope)
         self._adopted.let_go_of_empty()  # nothing in them could be read
 
-    def _tell_losses(self) -> None:
+    def _report_losses(self) -> None:
         lost, self._lost = self._lost, {}
         for source, lines in lost.items():
             envelope = loss(source, lines, self._clock())
@@ -322,7 +322,7 @@ class Shipper:
                 self._refill()
                 if self._lost and self.counters.broker_up and (self._closing or now - self._lost_told >= 1):
                     self._lost_told = int(now)
-                    self._tell_losses()
+                    self._report_losses()
                 if (flying := self._queue.in_flight) and now - min(flying.values()) > SLOW_SECONDS:
                     self._away("no acknowledgement", count=False)
                 batch = self._queue.take(IN_FLIGHT, now)

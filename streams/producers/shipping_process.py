@@ -91,7 +91,7 @@ def _last(said: bytes) -> ShippingReport | None:
     return ShippingReport(*json.loads(lines[-1]))
 
 
-def _tell(descriptor: int, report: ShippingReport) -> None:
+def _send_report(descriptor: int, report: ShippingReport) -> None:
     with suppress(OSError):  # nobody waits for it any more
         import json  # noqa: PLC0415
 
@@ -109,9 +109,9 @@ def _main(settings: PipeSettings, connect: Callable[[], Producer], data: int, re
             os.close(log)
         from .pipe_shipping import ship  # noqa: PLC0415  here alone, so that the command starts at once
 
-        ship(settings, connect, data, partial(_tell, report))
+        ship(settings, connect, data, partial(_send_report, report))
         status = 0
     except BaseException as error:  # noqa: BLE001  the last frame of this process: say it and go
-        _tell(report, ShippingReport(error=f"the shipping process failed: {type(error).__name__}: {error}"))
+        _send_report(report, ShippingReport(error=f"the shipping process failed: {type(error).__name__}: {error}"))
     finally:
         os._exit(status)

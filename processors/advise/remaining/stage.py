@@ -127,9 +127,9 @@ class Remaining(Stage[RemainingState]):
         found = forecast(state.marks, fewer, more, open_ended=left.open_ended)
         if found is None or not _material(found, metric.time, state.told):
             return retracted
-        return [*retracted, *self._tell(metric, found, left.units, position, state)]
+        return [*retracted, *self._emit(metric, found, left.units, position, state)]
 
-    def _tell(
+    def _emit(
         self, metric: JobMetric, found: RemainingForecast, rest: float, position: Position, state: RemainingState
     ) -> list[Estimate]:
         if state.revision >= REVISIONS:

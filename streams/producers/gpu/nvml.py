@@ -115,7 +115,7 @@ class NvmlSource:
         except nvml.NVMLError as failure:
             error = str(failure)
             gpu.handle = None  # a GPU that was reset may come back under another handle
-        self._tell(gpu, error)
+        self._log_change(gpu, error)
         return GpuSample(
             id=sample_id(self.node, gpu.index, now),
             node=self.node,
@@ -135,7 +135,7 @@ class NvmlSource:
         gpu.handle = handle
 
     @staticmethod
-    def _tell(gpu: _Gpu, error: str) -> None:
+    def _log_change(gpu: _Gpu, error: str) -> None:
         """Say once when a GPU begins to fail and once when it is well again."""
         if error and not gpu.error:
             log.error("gpu_unreadable", gpu=gpu.index, uuid=gpu.uuid, error=error)

@@ -97,7 +97,7 @@ def _life(job: RayJob, after: dict[str, ReportedJob], locate: Locate, now: float
     state, attempt = after.get(name.lineage), name.attempt
     events: list[JobEvent] = []
 
-    def tell(kind: EventKind, time: float, **fields: Any) -> None:
+    def emit(kind: EventKind, time: float, **fields: Any) -> None:
         identity = f"{SCHEDULER}/{name.lineage}/{submission}/{attempt}/{kind}"
         events.append(
             JobEvent(
@@ -107,7 +107,7 @@ def _life(job: RayJob, after: dict[str, ReportedJob], locate: Locate, now: float
         )  # fmt: skip
 
     if state is None or attempt > state.attempt:
-        tell(EventKind.REQUEUED if attempt else EventKind.SUBMITTED, _seconds(job.start_time, now))
+        emit(EventKind.REQUEUED if attempt else EventKind.SUBMITTED, _seconds(job.start_time, now))
         old = state or ReportedJob()
         state = ReportedJob(
             submission=submission, attempt=attempt, started=old.started, ended=old.ended, nodes=old.nodes
@@ -120,11 +120,11 @@ def _life(job: RayJob, after: dict[str, ReportedJob], locate: Locate, now: float
     if placed and ran and state.started < attempt and (job.over or placed.whole or now >= state.running + PLACING_S):
         state.started, state.nodes = attempt, placed.nodes
         since = state.running or _seconds(job.start_time, now)
-        tell(EventKind.STARTED, since, nodes=placed.nodes, gpus=placed.gpus)
+        emit(EventKind.STARTED, since, nodes=placed.nodes, gpus=placed.gpus)
     if placed and job.over and state.ended < attempt:
         how = ending(job, placed.driver_lives)
         state.ended, state.nodes = attempt, placed.nodes or state.nodes
-        tell(EventKind.ENDED, _seconds(job.end_time, now), nodes=state.nodes, **how._asdict())
+        emit(EventKind.ENDED, _seconds(job.end_time, now), nodes=state.nodes, **how._asdict())
     return events
 
 
