@@ -16,7 +16,7 @@ from tests.scheduler_bridge.actuators.test_local import SLEEP
 from tests.scheduler_bridge.findings import NOW, checkpoint
 from tests.scheduler_bridge.test_actions import DONE, SAVES, SETTINGS, decide, node, running
 from tests.scheduler_bridge.test_bridge import Stand
-from tests.scheduler_bridge.test_people import command
+from tests.scheduler_bridge.test_people import command, word
 
 STOPPED = [Outcome.STOPPED]
 
@@ -201,3 +201,58 @@ def test_what_a_crash_cut_off_is_not_done_once_the_operator_has_held_it_back(
     stand.bridge.advance()
     assert stand.written.outcomes == [Outcome.STARTED, outcome]
     assert state(stand, job) is SchedulerJobState.RUNNING
+
+
+@pytest.mark.parametrize(
+    ("changed", "outcome"),
+    [
+        ({"modes": {Action.EVICT: Mode.SHADOW}}, Outcome.SHADOWED),
+        ({"modes_for": {Selector(): {Action.EVICT: Mode.SHADOW}}}, Outcome.REFUSED),
+        ({"modes": {Action.EVICT: Mode.APPROVE}}, Outcome.AWAITING_APPROVAL),
+    ],
+)
+def test_a_job_that_was_told_to_save_stays_once_the_operator_has_held_evictions_back(
+    stand: SlowStand, changed: dict[str, Any], outcome: Outcome
+) -> None:
+    job = in_grace(stand)
+    stand.settings = SETTINGS.model_copy(update=changed)
+    stand.bridge = stand.new_bridge()
+    stand.clock.now += 61
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.STARTED, outcome]
+    assert stand.cluster.scheduler.job(job).attempt == 0  # type: ignore[union-attr]
+
+
+def test_a_job_that_was_told_to_save_stays_where_a_person_rejects_its_eviction(stand: SlowStand) -> None:
+    job = in_grace(stand)
+    stand.history.append(word(Command.REJECT, stand.written.decisions[0]))
+    stand.clock.now += 61
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.STARTED, Outcome.REFUSED]
+    assert stand.cluster.scheduler.job(job).attempt == 0  # type: ignore[union-attr]
+
+
+def test_a_job_is_not_evicted_long_after_its_grace_period_as_no_bridge_ran(stand: SlowStand) -> None:
+    job = in_grace(stand)
+    stand.clock.now += 36_000
+    stand.bridge = stand.new_bridge()
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.STARTED, Outcome.EXPIRED]
+    assert stand.cluster.scheduler.job(job).attempt == 0  # type: ignore[union-attr]
+
+
+def test_an_approval_holds_to_the_end_of_a_grace_period_that_outlasts_it(stand: SlowStand) -> None:
+    stand.settings = SETTINGS.model_copy(update={"modes": {Action.EVICT: Mode.APPROVE}})
+    stand.bridge = stand.new_bridge()
+    job = running(stand, SAVES)
+    while not stand.cluster.printed(job):
+        pass
+    about = decide(stand, Action.EVICT, job=job, grace_s=60, expires=NOW + 60)
+    stand.clock.now += 50
+    stand.history.append(word(Command.APPROVE, about))
+    stand.bridge.remember(stand.history[0])  # type: ignore[arg-type]
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.AWAITING_APPROVAL, Outcome.STARTED]
+    stand.clock.now += 61
+    stand.bridge.advance()
+    assert stand.written.outcomes[-1] is Outcome.DONE
