@@ -64,8 +64,7 @@ class Execution:
         self._journal.record(decision, Outcome.STARTED, "; ".join(each for each in notes if each))
         try:
             if effects.is_told_first(self.actuator, decision):
-                self.actuator.signal(decision.job, self._journal.settings.checkpoint_signal)
-                self._journal.wait(decision, Wait(f"job {decision.job} was told to save a checkpoint"))
+                self._tell_to_save(decision)
                 return
         except SchedulerAway as error:
             self.note_outage(error)
@@ -191,7 +190,7 @@ class Execution:
         )
         runs = job.state is SchedulerJobState.RUNNING
         if job.state is SchedulerJobState.STOPPING or (runs and waits):
-            self._journal.wait(decision, Wait(f"job {decision.job} was told to save a checkpoint"))
+            self._wait_for_save(decision, started, job)
             return
         self._catch_up()
         if not self._journal.ledger.is_open(decision.id):
@@ -206,6 +205,25 @@ class Execution:
             self._journal.conclude(decision, against, seen=job)
         else:
             self._carry_out(decision)
+
+    def _tell_to_save(self, decision: Decision) -> None:
+        self.actuator.signal(decision.job, self._journal.settings.checkpoint_signal)
+        self._journal.watch(decision.id).told = True
+        self._journal.wait(decision, Wait(f"job {decision.job} was told to save a checkpoint"))
+
+    def _wait_for_save(self, decision: Decision, started: DecisionResult, job: JobView) -> None:
+        """Wait, and tell a job once more of which this bridge does not know that it was told: better twice than never."""
+        untold = job.state is SchedulerJobState.RUNNING and not self._journal.watch(decision.id).told
+        try:
+            if untold and not stopped(self._journal.context()) and not self._forbidden(decision, started, job):
+                self._tell_to_save(decision)
+                return
+        except SchedulerAway as error:
+            self.note_outage(error)
+        except ActuatorError as error:  # it ended meanwhile, perhaps: the next look shows it
+            self._journal.wait(decision, Wait(str(error)))
+            return
+        self._journal.wait(decision, Wait(f"job {decision.job} was told to save a checkpoint"))
 
     def _untimely(self, decision: Decision, started: DecisionResult) -> Objection | None:
         """Return that the grace period was over long ago, as after a night in which no bridge ran.

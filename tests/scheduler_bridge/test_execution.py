@@ -8,7 +8,7 @@ import pytest
 
 from records import Action, Command, Mode, Outcome, Record
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import JobView, SchedulerJobState, SchedulerNodeState
+from scheduler_bridge.actuators import JobView, SchedulerAway, SchedulerJobState, SchedulerNodeState
 from scheduler_bridge.actuators.local import LocalActuator, LocalScheduler
 from scheduler_bridge.node_check import NodeCheck
 from scheduler_bridge.selectors import Selector
@@ -256,3 +256,45 @@ def test_an_approval_holds_to_the_end_of_a_grace_period_that_outlasts_it(stand: 
     stand.clock.now += 61
     stand.bridge.advance()
     assert stand.written.outcomes[-1] is Outcome.DONE
+
+
+@pytest.mark.parametrize("killed", [True, False])
+def test_a_job_that_was_not_told_to_save_when_a_crash_or_an_outage_came_is_told_then(
+    stand: SlowStand, killed: bool
+) -> None:
+    class Killed(Exception):
+        pass
+
+    def dies(job: str, signal: str) -> None:
+        raise Killed if killed else SchedulerAway("an answer", "none", "it is asked again")
+
+    told: list[str] = []
+    stand.actuator.signal = dies  # type: ignore[method-assign]
+    if killed:
+        with pytest.raises(Killed):
+            in_grace(stand)
+        stand.bridge = stand.new_bridge()
+    else:
+        in_grace(stand)
+    stand.actuator.signal = lambda job, signal: told.append(job)  # type: ignore[method-assign]
+    for _ in range(3):
+        stand.clock.now += 10
+        stand.bridge.advance()
+    assert told == ["1"]
+    assert stand.written.outcomes == [Outcome.STARTED]
+    stand.clock.now += 31
+    stand.bridge.advance()
+    assert stand.written.outcomes == DONE
+
+
+def test_after_a_restart_no_job_is_told_to_save_that_may_not_be_evicted_any_more(stand: SlowStand) -> None:
+    told: list[str] = []
+    in_grace(stand)
+    stand.actuator.signal = lambda job, signal: told.append(job)  # type: ignore[method-assign]
+    for changes, said in (({"modes": {Action.EVICT: Mode.SHADOW}}, None), ({}, command(Command.STOP))):
+        stand.settings = SETTINGS.model_copy(update=changes)
+        stand.bridge = stand.new_bridge()
+        if said:
+            stand.bridge.remember(said)
+        stand.bridge.advance()
+    assert told == []
