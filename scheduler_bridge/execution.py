@@ -196,7 +196,7 @@ class Execution:
         if not self._journal.ledger.is_open(decision.id):
             return  # another bridge has dealt with it
         against: Objection | Wait | None = stopped(self._journal.context())
-        if runs:  # one that died of the signal is queued again, whoever needs its place, and whatever was said meanwhile
+        if runs:  # one that died of the signal is queued again, whoever says what
             against = against or self._untimely(decision, started) or self._forbidden(decision, started, job)
             against = against or self._needless(decision)
         if isinstance(against, Wait):
