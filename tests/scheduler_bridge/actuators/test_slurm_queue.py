@@ -99,7 +99,7 @@ def test_features_and_types_are_read_from_what_slurm_prints() -> None:
         "NodeName=n1 AvailableFeatures=slow ActiveFeatures=fast,new Gres=gpu:a100:2(S:0) State=IDLE Partitions=p"
     )
     assert node
-    assert (node.features, node.gpu_types, node.gpus) == ({"fast", "new"}, {"a100"}, 2)
+    assert (node.features, node.gpu_types, node.gpus) == (frozenset({"fast", "new"}), frozenset({"a100"}), 2)
     bare = parse("NodeName=n1 AvailableFeatures=(null) ActiveFeatures=(null) Gres=(null) State=IDLE")
     assert bare
     assert (bare.features, bare.gpu_types) == (frozenset(), frozenset())
