@@ -14,6 +14,7 @@ from scheduler_bridge.node_check import NodeCheck
 from scheduler_bridge.selectors import Selector
 from tests.scheduler_bridge.actuators.test_local import SLEEP
 from tests.scheduler_bridge.findings import NOW, checkpoint
+from tests.scheduler_bridge.policies.test_cancel_hung import hang
 from tests.scheduler_bridge.test_actions import DONE, SAVES, SETTINGS, decide, node, running
 from tests.scheduler_bridge.test_bridge import Stand
 from tests.scheduler_bridge.test_people import command, word
@@ -110,6 +111,25 @@ def test_a_job_that_begins_anew_while_stacks_are_taken_is_left_alone(stand: Slow
     assert stand.written.outcomes == [Outcome.REFUSED]
     assert "attempt 1" in stand.written.results[-1].detail
     assert state(stand, job) is SchedulerJobState.RUNNING
+
+
+def test_a_job_that_goes_on_while_stacks_are_taken_is_left_alone(stand: SlowStand) -> None:
+    job = running(stand)
+    over = hang(job, raised=False, time=NOW + 5, detail="step 7")
+    stand.actuator.happens = lambda: stand.history.append(over)
+    stand.bridge.accept(hang(job))
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.REFUSED]
+    assert "the hang is over: step 7" in stand.written.results[-1].detail
+    assert state(stand, job) is SchedulerJobState.RUNNING
+
+
+def test_the_end_of_an_earlier_hang_says_nothing_of_a_later_one(stand: SlowStand) -> None:
+    job = running(stand)
+    stand.history.append(hang(job, raised=False, time=NOW - 5000))
+    stand.bridge.accept(hang(job))
+    stand.bridge.advance()
+    assert stand.written.outcomes == DONE
 
 
 def test_what_is_well_is_not_drained_and_what_is_ill_is(stand: SlowStand) -> None:
