@@ -123,3 +123,10 @@ def test_of_a_pipe_nothing_is_believed_that_a_scheduler_alone_may_say() -> None:
     ):
         with pytest.raises(InvalidRecord, match="expected"):
             accept(message(encode(forged), key=b"7", topic="pipe-events"))
+
+
+def test_a_number_that_no_state_can_hold_is_refused() -> None:
+    """An exit code of thirty digits was kept, and stopped the worker at one of the job's next messages."""
+    value = encode(JobEvent(id="e", job="7", kind=EventKind.ENDED, time=1.0, scheduler="pipe", exit_code=10**30))
+    with pytest.raises(InvalidRecord, match="64 bits"):
+        accept(message(value, topic="pipe-events"))
