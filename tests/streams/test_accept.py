@@ -100,7 +100,9 @@ def test_any_bytes_are_read_or_refused(value: bytes, topic: str) -> None:
 
 
 def told(**fields: object) -> JobEvent:
-    return JobEvent(**{"id": "pipe/7/0/ended/p", "job": "7", "kind": "ended", "time": 1.0, "scheduler": "pipe"} | fields)  # type: ignore[arg-type]
+    return JobEvent(
+        **{"id": "pipe/7/0/ended/p", "job": "7", "kind": "ended", "time": 1.0, "scheduler": "pipe"} | fields
+    )  # type: ignore[arg-type]
 
 
 def test_what_a_pipe_tells_goes_to_a_topic_of_its_own() -> None:
