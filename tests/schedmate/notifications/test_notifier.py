@@ -243,7 +243,7 @@ def test_a_message_that_cannot_be_sent_does_not_end_the_channel() -> None:
     class Once:
         name = "webhook"
 
-        def send(self, message: Notification, user: str) -> None:  # noqa: ARG002  # as the protocol has it
+        def send(self, message: Notification, user: str) -> None:  # as the protocol has it
             if not sent:
                 sent.append("")
                 raise RuntimeError("nobody thought of this")
