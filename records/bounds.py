@@ -1,7 +1,10 @@
-"""What no honest record holds: names that are none, times beyond reach. Records come from strangers."""
+"""What no honest record holds: names that are none, times beyond reach, endless numbers. Records come from strangers."""
+
+import msgspec
 
 from .base import Record
 from .codec import InvalidRecord
+from .log_chunk import Lines
 from .workload import Workload
 
 NAME = 256
@@ -18,6 +21,7 @@ _NAMES = (
 _COUNTS = ("rank", "attempt", "seq", "first_line", "first_piece")
 _TIMES = ("time", "since", "seen", "until")
 _MOST = 1 << 62
+_pack = msgspec.msgpack.encode
 
 
 def check(record: Record) -> None:
@@ -37,8 +41,18 @@ def check(record: Record) -> None:
         value = getattr(record, name, None)
         if isinstance(value, float) and not 0 <= value <= LATEST:
             raise InvalidRecord(f"expected seconds since 1970, up to the year 2100, in {name}, got {value:g}")
+    if not isinstance(record, Lines):  # whose numbers are bounded by name
+        _check_size_of_numbers(record)
     if isinstance(workload := getattr(record, "workload", None), Workload):
         check(workload)
     after = getattr(record, "after_ms", None)
     if after and not (min(after) >= 0 and max(after) <= _SPREAD_MS):
         raise InvalidRecord(f"expected arrivals within {_SPREAD_MS} ms in after_ms, got {min(after)} to {max(after)}")
+
+
+def _check_size_of_numbers(record: Record) -> None:
+    """Raise `InvalidRecord` where a number is too large for a state, which is copied as MessagePack."""
+    try:
+        _pack(record)
+    except OverflowError as error:
+        raise InvalidRecord("expected whole numbers of 64 bits, got a larger one") from error

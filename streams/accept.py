@@ -91,6 +91,10 @@ def _pipe_event(message: Message) -> JobEvent:
         )
     if _key(message) != event.job:
         raise InvalidRecord(f"expected an event of job {_key(message)!r}, the message's key, got one of {event.job!r}")
+    identity = f"{event.scheduler}/{event.job}/{event.attempt}/{event.kind}/"
+    # Under the id of another job's event it would be stored, and that one be taken for a repeat.
+    if not event.id.startswith(identity):
+        raise InvalidRecord(f"expected an id that begins with {identity}, got {event.id[:200]!r}")
     return msgspec.structs.replace(event, state="", gpus=None, packed_with="", newcomer=False)
 
 

@@ -32,7 +32,7 @@ def within_reach(metric: JobMetric) -> JobMetric:
     }
     if "throughput" in unknown:
         unknown["throughput_unit"] = None
-    if metric.step_time_s is not None and not metric.step_time_s <= LONGEST_S:
+    if metric.step_time_s is not None and not SHORTEST_S <= metric.step_time_s <= LONGEST_S:
         unknown |= {"step_time_s": None, "method": "unknown"}
     return msgspec.structs.replace(metric, confidence=0.0, **unknown) if unknown else metric
 

@@ -1,9 +1,11 @@
 """Answers on a Unix socket: a job as one line of JSON in, its estimate as one line out. For what may not wait, such as a submit plugin.
 
-One question at a time, each within milliseconds; whoever connects and says nothing is left after half a second.
+One question at a time, each within milliseconds; whoever connects and has not asked after half a second is left.
 """
 
+import socket
 import socketserver
+import time
 from pathlib import Path
 from threading import Event
 
@@ -18,15 +20,30 @@ SILENT_S = 0.5
 _POLL_S = 0.5
 
 
-class _Question(socketserver.StreamRequestHandler):
-    timeout = SILENT_S
+class _Question(socketserver.BaseRequestHandler):
     server: "AnswerServer"
+    request: socket.socket
 
     def handle(self) -> None:
         try:
-            self.wfile.write(self.server.answer(self.rfile.readline(LONGEST)) + b"\n")
+            line = self._line(time.monotonic() + SILENT_S)
+            self.request.settimeout(SILENT_S)
+            self.request.sendall(self.server.answer(line) + b"\n")
         except OSError:
             return
+
+    def _line(self, until: float) -> bytes:
+        """Return what came up to a newline. Raises `TimeoutError`: others wait, however slowly somebody goes on."""
+        line = bytearray()
+        while b"\n" not in line and len(line) < LONGEST:
+            self.request.settimeout(max(until - time.monotonic(), 1e-3))
+            part = self.request.recv(LONGEST)
+            if not part:
+                break
+            line += part
+            if time.monotonic() > until:
+                raise TimeoutError
+        return bytes(line[:LONGEST].partition(b"\n")[0])
 
 
 class AnswerServer(socketserver.UnixStreamServer):

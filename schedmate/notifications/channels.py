@@ -1,5 +1,6 @@
 """Where messages go: a webhook, a Slack-compatible one, e-mail. Each call ends within its time limit, or raises `ChannelError`."""
 
+import http.client
 import json
 import re
 import smtplib
@@ -154,6 +155,8 @@ def _post(url: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> None
         raise ChannelError(f"expected {where} to take the message, got status {error.code}") from error
     except (OSError, ValueError) as error:
         raise ChannelError(f"expected {where} to take the message: {error}") from error
+    except http.client.HTTPException as error:  # no HTTP came; what it says may quote the address
+        raise ChannelError(f"expected {where} to speak HTTP, got {type(error).__name__}") from error
 
 
 def _plain(text: str) -> str:
@@ -162,5 +165,6 @@ def _plain(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return a text in which Slack finds no mention and no link."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    """Return a text in which neither Slack nor its kin, which read `@all` and `[x](address)`, find a mention or a link behind words."""
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return text.replace("@", "@\u200b").replace("](", "]\u200b(")

@@ -146,6 +146,10 @@ class _Lane:
                     log.warning("message_dropped", channel=self.name, title=message.title, error=str(error))
                     self._metrics.dropped.labels(self.name).inc()
                     return
+            except Exception:  # one message must not end the channel
+                log.exception("message_dropped", channel=self.name, title=message.title)
+                self._metrics.dropped.labels(self.name).inc()
+                return
             else:
                 self._outage.succeeded()
                 self._metrics.sent.labels(self.name).inc()

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from schedmate.remaining import long, remains
+from schedmate.times import at
 
 from .database import Database
 
@@ -58,5 +59,5 @@ def expected(estimate: Mapping[str, Any], now: datetime | None = None) -> Expect
     if high is not None and since > high:
         return Expected("Time left", f"overdue for {long(since - high)}")
     said = remains(remaining - since, low - since, None if high is None else high - since)
-    until = None if high is None or since > remaining else told + timedelta(seconds=remaining)
+    until = None if high is None or since > remaining else at(told.timestamp() + remaining)
     return Expected("Time left", said, until)

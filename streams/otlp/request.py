@@ -1,11 +1,13 @@
 """An export request's log records, the same from `otlp_json` and from `otlp_proto`."""
 
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from records import InvalidRecord
+from records.bounds import LATEST
 
 from .recognise import is_json
 
@@ -95,9 +97,8 @@ def _of_json(value: bytes) -> Iterator[LogRecord]:
             for one in scope.log_records:
                 own = {each.key: _plain(each.value) for each in one.attributes}
                 body = "" if one.body is None else _text(_plain(one.body))
-                yield LogRecord(
-                    shared | own, body, _seconds(one.time_unix_nano) or _seconds(one.observed_time_unix_nano)
-                )
+                time = _seconds(one.time_unix_nano) or _seconds(one.observed_time_unix_nano)
+                yield LogRecord(ChainMap(own, shared), body, time)
 
 
 def _plain(value: _Value) -> Any:
@@ -128,8 +129,8 @@ def _of_protobuf(value: bytes) -> Iterator[LogRecord]:
         for scope in resource.scope_logs:
             for one in scope.log_records:
                 own = {each.key: _unpacked(each.value) for each in one.attributes}
-                time = _seconds(one.time_unix_nano or one.observed_time_unix_nano)
-                yield LogRecord(shared | own, _text(_unpacked(one.body)), time)
+                time = _seconds(one.time_unix_nano) or _seconds(one.observed_time_unix_nano)
+                yield LogRecord(ChainMap(own, shared), _text(_unpacked(one.body)), time)
 
 
 def _unpacked(value: Any) -> Any:
@@ -149,5 +150,7 @@ def _text(body: Any) -> str:
 
 
 def _seconds(nanoseconds: int | str) -> float:
+    """Return seconds since 1970; 0 for what is no time: one program's clock must not spoil the lines of all others in a request."""
     text = str(nanoseconds)
-    return int(text) / 1e9 if text.isascii() and text.isdigit() and len(text) < 21 else 0.0
+    seconds = int(text) / 1e9 if text.isascii() and text.isdigit() and len(text) < 21 else 0.0
+    return seconds if seconds <= LATEST else 0.0

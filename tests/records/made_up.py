@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
-from records import InvalidRecord, Record, decode, encode
+from records import InvalidRecord, Record, check, decode, encode
 
 TEXTS = (
     "", "x", "n1", "7", "stdout", "kernel", "a" * 300, "\x00", "\x1b[31mred", "é", "NaN", "Traceback (most recent call last):",
@@ -17,14 +17,14 @@ TEXTS = (
     ':::MLLOG {"time_ms": 5, "key": "run_start"}',
     "2026-01-01T00:00:00Z stdout P half", '{"log":"a\\n","time":"2026-01-01T00:00:00Z"}', "loss: nan", "1e308 samples/s",
 )  # fmt: skip
-WHOLE = (0, 1, 2, 3, 7, 100, 2**31 - 1, 2**31, 2**53, 2**63 - 1, -1)
+WHOLE = (0, 1, 2, 3, 7, 100, 2**31 - 1, 2**31, 2**53, 2**63 - 1, 2**64 - 1, 2**64, 10**30, -1, -(2**63) - 1, -(10**30))
 REAL = (0.0, 0.5, 1.0, 1e9, 1e9 + 60, 4e9, 1e18, 1e300, 5e-324, -1.0, float("inf"), float("nan"))
 
 R = TypeVar("R", bound=Record)
 
 
 def made_up(kind: type[R], chance: Random, **given: object) -> R | None:
-    """Return a record of `kind`, as it comes from the wire; None where the values make none.
+    """Return a record of `kind`, as it comes from the wire; None where the values make none that is accepted.
 
     Args:
         kind: Its class.
@@ -32,7 +32,9 @@ def made_up(kind: type[R], chance: Random, **given: object) -> R | None:
         given: Fields with a value; those of them that the class has not are left out.
     """
     try:
-        return decode(kind, encode(_struct(kind, chance, given)))
+        record = decode(kind, encode(_struct(kind, chance, given)))
+        check(record)
+        return record
     except (InvalidRecord, UnicodeEncodeError, msgspec.ValidationError):
         return None
 

@@ -100,7 +100,9 @@ def test_any_bytes_are_read_or_refused(value: bytes, topic: str) -> None:
 
 
 def told(**fields: object) -> JobEvent:
-    return JobEvent(**{"id": "e", "job": "7", "kind": "ended", "time": 1.0, "scheduler": "pipe"} | fields)  # type: ignore[arg-type]
+    return JobEvent(
+        **{"id": "pipe/7/0/ended/p", "job": "7", "kind": "ended", "time": 1.0, "scheduler": "pipe"} | fields
+    )  # type: ignore[arg-type]
 
 
 def test_what_a_pipe_tells_goes_to_a_topic_of_its_own() -> None:
@@ -119,7 +121,16 @@ def test_of_a_pipe_nothing_is_believed_that_a_scheduler_alone_may_say() -> None:
         told(kind=EventKind.REQUEUED),
         told(kind=EventKind.DESCRIBED, workload=Workload(model_name="mine")),
         told(kind=EventKind.ENDED, scheduler="slurm"),
-        told(kind=EventKind.ENDED, job="8"),
+        told(kind=EventKind.ENDED, job="8", id="pipe/8/0/ended/p"),
+        told(kind=EventKind.ENDED, id="slurm/8/0/ended"),  # that event would be taken for a repeat of this one
+        told(kind=EventKind.ENDED, id="pipe/8/0/ended/p"),
     ):
         with pytest.raises(InvalidRecord, match="expected"):
             accept(message(encode(forged), key=b"7", topic="pipe-events"))
+
+
+def test_a_number_that_no_state_can_hold_is_refused() -> None:
+    """An exit code of thirty digits was kept, and stopped the worker at one of the job's next messages."""
+    value = encode(told(kind=EventKind.ENDED, exit_code=10**30))
+    with pytest.raises(InvalidRecord, match="64 bits"):
+        accept(message(value, topic="pipe-events"))

@@ -7,7 +7,7 @@ from mark to mark, and by the longest pause, since an evaluation or a save may s
 
 from collections.abc import Sequence
 from itertools import pairwise
-from math import sqrt
+from math import isfinite, sqrt
 
 import msgspec
 
@@ -51,8 +51,8 @@ def forecast(
     noise = _FLOOR + _WIDE * _noise(seen)
     pause = max(0.0, *(later.time - mark.time - paces[0] * (mark.rest - later.rest) for mark, later in pairwise(seen)))
     low = max(rest - fewer, 0.0) * min(paces) * (1 - min(noise, _MOST))
-    high = None if open_ended else (rest + more) * max(paces) * (1 + noise) + pause
-    return RemainingForecast(rest * paces[1], low, high)
+    high = (rest + more) * max(paces) * (1 + noise) + pause
+    return RemainingForecast(rest * paces[1], low, None if open_ended or not isfinite(high) else high)
 
 
 def _pace(marks: Sequence[ProgressMark], share: float) -> float:
@@ -70,6 +70,9 @@ def _noise(marks: Sequence[ProgressMark]) -> float:
     pace = sum(seconds for seconds, _ in parts) / done
     if pace == 0 or len(parts) < 2:
         return 0.0
-    variance = sum(units * (seconds / units / pace - 1) ** 2 for seconds, units in parts) / done
+    strays = [(units, seconds / units / pace - 1) for seconds, units in parts]
+    variance = (
+        sum(units * (stray * stray) for units, stray in strays) / done
+    )  # infinite where `**` would raise an error
     ahead = max(marks[-1].rest * len(parts) / done, 1.0)
     return sqrt(variance * (1 / len(parts) + 1 / ahead))

@@ -18,6 +18,8 @@ UNKNOWN = "unknown"
 """`Estimate.method` of an estimate that takes the one before it back."""
 BY_LOG = "seconds by the log"
 """What is left is counted in seconds that the log itself expects."""
+MOST = 1e18
+"""Steps, epochs or seconds that may be left: no training has more, and what a log prints knows no limit."""
 MARKS = 64
 """Marks kept of an attempt; where there are more, every other one goes."""
 REVISIONS = 1000
@@ -116,7 +118,7 @@ class Remaining(Stage[RemainingState]):
         left = state.progress.rest()
         if left is None and metric.step_total is None and metric.left_s:
             left = Rest(BY_LOG, metric.left_s)
-        if left is None:
+        if left is None or not 0 <= left.units <= MOST:
             return self._retract(metric, position, state)
         retracted = []
         if left.unit != state.progress.unit or (state.marks and left.units > state.marks[-1].rest):

@@ -60,3 +60,13 @@ def test_a_rank_whose_step_time_cannot_be_is_left_out_of_the_spread() -> None:
     spread = over_ranks({0: 0.5, 1: 5e-324, 2: 0.7})
     assert spread is not None
     assert spread.ranks == 2
+
+
+def test_a_step_shorter_than_a_nanosecond_is_none() -> None:
+    """All lines at once: nothing but what they say tells how long a step takes."""
+    processor = JobProcessor()
+    lines = [f"step {step} loss 2.0 1e-290 s/step" for step in range(40)]
+    made = processor.process(processor.fresh("7"), Position("job-logs", 0, 0), LogChunk(job="7", lines=lines, time=1e9))
+    metrics = [record for record in made if isinstance(record, JobMetric)]
+    assert metrics
+    assert {metric.step_time_s for metric in metrics} == {None}

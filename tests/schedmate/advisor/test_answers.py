@@ -93,6 +93,28 @@ def test_the_socket_answers_line_by_line_and_outlives_nonsense(store: HistoryFil
     assert last == first
 
 
+def test_who_speaks_a_letter_at_a_time_does_not_keep_others_waiting(store: HistoryFile, tmp_path: Path) -> None:
+    path, stop, left = tmp_path / "s", Event(), Event()
+
+    def drip() -> None:
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(path))
+            try:
+                for _ in range(100):
+                    client.sendall(b" ")
+                    stop.wait(0.05)
+            except OSError:
+                left.set()
+        stop.set()
+
+    with AnswerServer(path, Answers(store, NO_MODEL)) as server:
+        dripping = Thread(target=drip)
+        dripping.start()
+        server.run(stop)
+        dripping.join()
+    assert left.is_set()
+
+
 def test_a_socket_that_was_left_there_is_replaced_and_a_file_is_not(store: HistoryFile, tmp_path: Path) -> None:
     path = tmp_path / "s"
     answers = Answers(store, NO_MODEL)

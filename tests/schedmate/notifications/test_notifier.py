@@ -1,6 +1,7 @@
 """Messages to a real HTTP server and a real SMTP server."""
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -27,7 +28,7 @@ from records import (
     Record,
 )
 from schedmate.notifications.channels import ChannelError, EmailChannel, SlackChannel, WebhookChannel
-from schedmate.notifications.message import Urgency, describe
+from schedmate.notifications.message import Notification, Urgency, describe
 from schedmate.notifications.notifier import Notifier
 from tests.metric_values import value
 from tests.scheduler_bridge.findings import NOW, failure
@@ -143,6 +144,17 @@ def test_slack_finds_no_mention_in_what_a_job_printed(web: Web) -> None:
     assert "schedmate decisions approve 'restart/1/0/x'" in text
 
 
+def test_nor_do_its_kin(web: Web) -> None:
+    """Mattermost, Rocket.Chat and Discord read what Slack does not; a verdict's message is a line of the job."""
+    notifier = Notifier({SlackChannel(web.url): Urgency.INFO}, clock=lambda: NOW)
+    told(notifier, failure(final=True, message="boom @channel [open this](http://evil.example)"))
+    notifier.close()
+    text = web.got[0][1]["text"]
+    assert "boom @" in text
+    assert "@channel" not in text
+    assert "](" not in text
+
+
 def test_mail_goes_to_operators_and_to_the_owner_of_the_job(mails: tuple[Mails, str]) -> None:
     handler, server = mails
     channel = EmailChannel(server, "schedmate@example.org", ("ops@example.org",), user_domain="example.org", tls=False)
@@ -206,6 +218,42 @@ def test_one_channel_that_is_away_holds_up_nothing(web: Web) -> None:
     assert notifier.problems() == []
     away.server.shutdown()
     away.server.server_close()
+
+
+def test_a_server_that_speaks_no_http_is_away_and_its_secret_stays() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer() -> None:
+            peer, _ = listening.accept()
+            with peer:
+                peer.recv(65536)
+                peer.sendall(b"220 mail ready\r\n")
+
+        threading.Thread(target=answer, daemon=True).start()
+        message = describe(result())
+        assert message
+        with pytest.raises(ChannelError, match="speak HTTP") as caught:
+            SlackChannel(f"http://127.0.0.1:{listening.getsockname()[1]}/hook/secret").send(message, "")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_message_that_cannot_be_sent_does_not_end_the_channel() -> None:
+    sent: list[str] = []
+
+    class Once:
+        name = "webhook"
+
+        def send(self, message: Notification, user: str) -> None:  # as the protocol has it
+            if not sent:
+                sent.append("")
+                raise RuntimeError("nobody thought of this")
+            sent.append(message.title)
+
+    notifier = Notifier({Once(): Urgency.INFO}, clock=lambda: NOW)
+    told(notifier, result(), result(Outcome.DONE))
+    notifier.close()
+    assert sent == ["", "restart job 1: done"]
+    assert value(notifier.metrics.dropped, channel="webhook") == 1
 
 
 def test_what_nobody_takes_in_time_is_dropped_and_counted() -> None:

@@ -39,6 +39,11 @@ def estimate(**fields: Any) -> dict[str, Any]:
             390,
             Expected("Time left", "overdue for 5 min"),
         ),
+        (
+            {"remaining_s": 1e12, "remaining_low_s": 1e12, "remaining_high_s": 1e12},  # no calendar goes so far
+            0,
+            Expected("Time left", "11574074 d 1 h (11574074 d 1 h to 11574074 d 1 h)"),
+        ),
         ({"remaining_s": 60.0, "remaining_low_s": 50.0}, 0, Expected("Time left", "1 min or more (of this loop)")),
     ],
 )

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import sys
+from collections import ChainMap
 from collections.abc import Callable
 
 import msgspec
@@ -15,6 +16,7 @@ from processors.job import JobProcessor
 from records import DeadLetter, InvalidRecord, JobMetric, LogChunk, decode
 from streams.accept import accept
 from streams.otlp import LARGEST, MOST_LINES, is_otlp, split
+from streams.otlp.request import log_records
 from streams.runtimes.engine import Engine
 from streams.runtimes.results import Results
 from streams.transport import Message, Outgoing
@@ -68,6 +70,23 @@ def test_a_body_of_several_lines_and_one_that_is_no_text(encode: Encode) -> None
 def test_a_time_that_goes_back_counts_as_at_once() -> None:
     (chunk,) = chunks(as_json([({"job": "7"}, [({}, "a", 5.0), ({}, "b", 4.0), ({}, "c", 0.0)])]))
     assert (chunk.time, chunk.after_ms) == (5.0, [0, 0, 7500])
+
+
+@ENCODINGS
+def test_a_clock_beyond_reach_spoils_no_other_lines(encode: Encode) -> None:
+    sent = [({"job": "7"}, [({}, "a", 5.0), ({}, "b", 6.0)]), ({"job": "8"}, [({}, "c", 9e9), ({}, "d", 10.0)])]
+    found = chunks(encode(sent))
+    assert [(chunk.job, chunk.lines) for chunk in found] == [("7", ["a", "b"]), ("8", ["c", "d"])]
+    assert found[1].time == message(b"").time
+
+
+@ENCODINGS
+def test_what_a_resource_says_costs_once_not_once_a_record(encode: Encode) -> None:
+    """A request of 2 MB, half attributes and half empty records, took minutes: each record got a copy of all attributes."""
+    value = encode([({"job": "7"} | {f"a{place}": 1 for place in range(1000)}, [({"rank": 1}, "x", 1.0)] * 1000)])
+    known = [record.attributes for record in log_records(value)]
+    assert all(each["job"] == "7" and int(each["rank"]) == 1 for each in known)
+    assert len({id(each.maps[1]) for each in known if isinstance(each, ChainMap)}) == 1
 
 
 def test_a_long_line_is_cut_and_a_long_request_is_many_chunks() -> None:

@@ -74,3 +74,9 @@ def test_whatever_the_marks_the_interval_holds_the_estimate(
         assert found.high_s is not None
         assert 0 <= found.low_s <= found.remaining_s * (1 + 1e-9)
         assert found.remaining_s <= found.high_s * (1 + 1e-9)
+
+
+def test_a_pace_that_no_number_holds_leaves_the_upper_end_open() -> None:
+    found = forecast([ProgressMark(float(at), rest) for at, rest in enumerate((2e300, 1e300, 1.0, 0.5, 0.25))])
+    assert found is not None
+    assert found.high_s is None

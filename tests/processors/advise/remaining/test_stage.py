@@ -170,3 +170,11 @@ def test_what_is_remembered_stays_small() -> None:
 )
 def test_counters_beyond_their_end_say_nothing(line: str) -> None:
     assert all(each.remaining_s is None or each.remaining_s >= 0 for each in Job().prints([line] * 30).told)
+
+
+@pytest.mark.parametrize("left", [("1e300", "9e299", "8e299", "7e299"), ("100", "1e-300", "1e-310", "1e-320")])
+def test_an_absurd_time_left_makes_no_chunk_fail(left: tuple[str, ...]) -> None:
+    """From then on every chunk with a report was a dead letter."""
+    told = [*left, "500", "400", "300", "200", "100", "50", "20", "10", "5"]
+    job = Job().prints(f"step {place * 10 + 1} loss 2.{place} eta {each} s" for place, each in enumerate(told))
+    assert 0 < (job.newest.remaining_s or 0) < 1e6
