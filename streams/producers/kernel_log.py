@@ -21,6 +21,8 @@ RECORD = 16 * 1024
 """Bytes that a read must have room for: the kernel refuses to give a part of a record, of which it makes up to 8 KB."""
 LINES = 500
 """Lines of a chunk, as in chunks of job logs."""
+APART_S = 3600.0
+"""Lines of a chunk come within so much: the kernel still holds lines of weeks ago, and no reader takes a chunk of weeks."""
 ROUNDS = 20
 """Chunks made before the caller gets its turn: a flood in the kernel does not hold up job logs."""
 
@@ -87,10 +89,11 @@ class KernelLog:
         return found
 
     def _chunk(self, records: list[tuple[int, float, str]]) -> None:
-        """Make chunks of records without a gap in their numbers."""
+        """Make chunks of records without a gap in their numbers, and without a long one in their times."""
         start = 0
         for end in range(1, len(records) + 1):
-            if end < len(records) and records[end][0] == records[end - 1][0] + 1:
+            goes_on = end < len(records) and records[end][0] == records[end - 1][0] + 1
+            if goes_on and records[end][1] - records[start][1] <= APART_S:
                 continue
             part = records[start:end]
             first, opened = part[0][0], part[0][1]
@@ -103,7 +106,8 @@ class KernelLog:
                     first_piece=first + 1,
                     lines=[text for _, _, text in part],
                     time=opened,
-                    after_ms=[round(1000 * (at - opened)) for _, at, _ in part],
+                    # Each processor has a clock: two records may stand in another order than their times.
+                    after_ms=[max(round(1000 * (at - opened)), 0) for _, at, _ in part],
                 )
             )
             start = end
