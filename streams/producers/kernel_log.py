@@ -57,7 +57,7 @@ class KernelLog:
         self.ready: deque[NodeLogChunk] = deque()
         self._file, self._node = file, node
         self._producer = f"{node}-kmsg-{(boot or _BOOT.read_text().strip())[:8]}"
-        self._booted = clock() - monotonic()
+        self._clock, self._monotonic = clock, monotonic
 
     def read(self) -> int:
         """Read what is there, at most some thousand records, and return how many."""
@@ -74,6 +74,7 @@ class KernelLog:
     def _records(self) -> list[tuple[int, float, str]]:
         """Return the next records: number, time, text."""
         found: list[tuple[int, float, str]] = []
+        booted = self._clock() - self._monotonic()  # anew each time: a host that starts sets its clock later
         for _ in range(LINES):
             try:
                 record = os.read(self._file, RECORD)
@@ -85,7 +86,7 @@ class KernelLog:
             if not record:
                 break
             if (parts := _RECORD.match(record)) is not None:
-                found.append((int(parts[2]), self._booted + int(parts[3]) / 1e6, _plain(parts[4])))
+                found.append((int(parts[2]), booted + int(parts[3]) / 1e6, _plain(parts[4])))
         return found
 
     def _chunk(self, records: list[tuple[int, float, str]]) -> None:
