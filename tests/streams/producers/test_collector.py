@@ -14,7 +14,7 @@ from streams.producers.envelope import Envelope, Source
 from streams.producers.paths import InvalidPattern, JobPattern
 from streams.producers.shipper import Shipper
 from streams.producers.spool import SpoolSettings
-from streams.producers.tail import READ, Tail
+from streams.producers.tail import MOST_WAITING, READ, Tail
 from streams.transport import outgoing
 from tests.metric_values import value
 
@@ -149,6 +149,23 @@ def test_rotation_by_rename_finishes_the_old_file_first_and_counts_on(site: Site
     again = site.start()
     site.settle(again)
     assert len(site.numbered()) == 5
+
+
+def test_who_renames_his_log_without_end_takes_few_descriptors(site: Site) -> None:
+    """The first file is never quiet, so none of those behind it is begun, and each is held open."""
+    path = site.write("1.out", b"first\n")
+    collector = site.start()
+    site.settle(collector)
+    before = len(os.listdir("/proc/self/fd"))
+    for number in range(2 * MOST_WAITING):
+        path.rename(path.with_name(f"1.out.{number}"))
+        site.write("1.out", b"%d\n" % number)
+        site.write("1.out.0", b"goes on\n")
+        site.now += 1.0
+        collector.step()
+    assert len(os.listdir("/proc/self/fd")) - before <= MOST_WAITING
+    site.settle(collector)
+    assert "0" in site.broker.lines
 
 
 def test_rotation_while_the_collector_was_away(site: Site) -> None:
