@@ -153,17 +153,18 @@ def test_rotation_by_rename_finishes_the_old_file_first_and_counts_on(site: Site
 
 def test_who_renames_his_log_without_end_takes_few_descriptors(site: Site) -> None:
     """The first file is never quiet, so none of those behind it is begun, and each is held open."""
-    path = site.write("1.out", b"first\n")
+    path, descriptors = site.write("1.out", b"first\n"), Path("/proc/self/fd")
     collector = site.start()
     site.settle(collector)
-    before = len(os.listdir("/proc/self/fd"))
+    before = len(list(descriptors.iterdir()))
     for number in range(2 * MOST_WAITING):
-        path.rename(path.with_name(f"1.out.{number}"))
+        path.rename(site.directory / str(number))
         site.write("1.out", b"%d\n" % number)
-        site.write("1.out.0", b"goes on\n")
+        with (site.directory / "0").open("ab") as first:
+            first.write(b"goes on\n")
         site.now += 1.0
         collector.step()
-    assert len(os.listdir("/proc/self/fd")) - before <= MOST_WAITING
+    assert len(list(descriptors.iterdir())) - before <= MOST_WAITING
     site.settle(collector)
     assert "0" in site.broker.lines
 
