@@ -14,6 +14,9 @@ from .pieces import START, Mark, Pieces
 HEARTBEATS = 8
 """Heartbeats of one silence, each twice as long after the last piece as the one before: about four hours in all."""
 
+MOST_APART_MS = 6 * 86_400_000
+"""Between the first and the last piece of a chunk at most, as told: no reader takes a week, and a clock may be set by years."""
+
 Chunk = TypeVar("Chunk")
 
 
@@ -170,4 +173,4 @@ class Chunker(Generic[Chunk]):
     def _since(self, time: float) -> int:
         """Milliseconds since the first piece; where the clock was set back, those of the piece before."""
         least = self._after_ms[-1] if self._after_ms else 0
-        return max(least, round((time - self._time) * 1000))
+        return max(least, min(round((time - self._time) * 1000), MOST_APART_MS))

@@ -176,6 +176,8 @@ class Collector:
             self._refuse(path, f"the pattern {self._settings.pattern!r} finds no job in it")
             return
         tail, place = self._tails.get(path), self._checkpoint.logs.get(path)
+        if tail is not None and tail.full:
+            return
         opened = open_log(path)
         try:
             if tail is None and place is None and self._too_old(template, opened.status):

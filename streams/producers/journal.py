@@ -5,6 +5,8 @@ import subprocess
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import takewhile
 
 import msgspec
 
@@ -25,6 +27,8 @@ READ = 64 * 1024
 """Bytes of one read: what a pipe holds."""
 LONGEST = 1 << 20
 """Bytes of an entry; what is longer is left out: a core dump that a program put there, not a line."""
+APART_S = 3600.0
+"""Lines of a chunk come within so much: a host that starts sets its clock by years, and no reader takes a chunk of years."""
 ROUNDS = 20
 """Reads before the caller gets its turn: a loud journal does not hold up the job logs that the same thread reads."""
 
@@ -78,7 +82,12 @@ class SystemJournal:
                 break
             *entries, self._rest = (self._rest + data).split(b"\n")
             self._rest = self._rest[:LONGEST]
-            total += self._chunk([line for entry in entries for line in _lines(entry)])
+            lines = [line for entry in entries for line in _lines(entry)]
+            total += len(lines)
+            while lines:
+                near = list(takewhile(partial(_is_near, lines[0]), lines))
+                self._chunk(near)
+                lines = lines[len(near) :]
         return total
 
     def close(self) -> None:
@@ -111,23 +120,25 @@ class SystemJournal:
             self._rest = b""
         return data
 
-    def _chunk(self, lines: list[tuple[float, str]]) -> int:
-        if lines:
-            opened = lines[0][0]
-            chunk = NodeLogChunk(
-                node=self._node,
-                source="system",
-                producer=self._producer,
-                seq=self._seq,
-                first_line=self._next,
-                first_piece=self._next,
-                lines=[text for _, text in lines],
-                time=opened,
-                after_ms=[max(round(1000 * (at - opened)), 0) for at, _ in lines],
-            )
-            self.ready.append(chunk)
-            self._seq, self._next = self._seq + 1, self._next + len(lines)
-        return len(lines)
+    def _chunk(self, lines: list[tuple[float, str]]) -> None:
+        opened = lines[0][0]
+        chunk = NodeLogChunk(
+            node=self._node,
+            source="system",
+            producer=self._producer,
+            seq=self._seq,
+            first_line=self._next,
+            first_piece=self._next,
+            lines=[text for _, text in lines],
+            time=opened,
+            after_ms=[max(round(1000 * (at - opened)), 0) for at, _ in lines],
+        )
+        self.ready.append(chunk)
+        self._seq, self._next = self._seq + 1, self._next + len(lines)
+
+
+def _is_near(first: tuple[float, str], line: tuple[float, str]) -> bool:
+    return abs(line[0] - first[0]) <= APART_S
 
 
 def _lines(entry: bytes) -> list[tuple[float, str]]:

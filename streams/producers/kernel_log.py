@@ -21,6 +21,8 @@ RECORD = 16 * 1024
 """Bytes that a read must have room for: the kernel refuses to give a part of a record, of which it makes up to 8 KB."""
 LINES = 500
 """Lines of a chunk, as in chunks of job logs."""
+APART_S = 3600.0
+"""Lines of a chunk come within so much: the kernel still holds lines of weeks ago, and no reader takes a chunk of weeks."""
 ROUNDS = 20
 """Chunks made before the caller gets its turn: a flood in the kernel does not hold up job logs."""
 
@@ -55,7 +57,7 @@ class KernelLog:
         self.ready: deque[NodeLogChunk] = deque()
         self._file, self._node = file, node
         self._producer = f"{node}-kmsg-{(boot or _BOOT.read_text().strip())[:8]}"
-        self._booted = clock() - monotonic()
+        self._clock, self._monotonic = clock, monotonic
 
     def read(self) -> int:
         """Read what is there, at most some thousand records, and return how many."""
@@ -72,6 +74,7 @@ class KernelLog:
     def _records(self) -> list[tuple[int, float, str]]:
         """Return the next records: number, time, text."""
         found: list[tuple[int, float, str]] = []
+        booted = self._clock() - self._monotonic()  # anew each time: a host that starts sets its clock later
         for _ in range(LINES):
             try:
                 record = os.read(self._file, RECORD)
@@ -83,14 +86,15 @@ class KernelLog:
             if not record:
                 break
             if (parts := _RECORD.match(record)) is not None:
-                found.append((int(parts[2]), self._booted + int(parts[3]) / 1e6, _plain(parts[4])))
+                found.append((int(parts[2]), booted + int(parts[3]) / 1e6, _plain(parts[4])))
         return found
 
     def _chunk(self, records: list[tuple[int, float, str]]) -> None:
-        """Make chunks of records without a gap in their numbers."""
+        """Make chunks of records without a gap in their numbers, and without a long one in their times."""
         start = 0
         for end in range(1, len(records) + 1):
-            if end < len(records) and records[end][0] == records[end - 1][0] + 1:
+            goes_on = end < len(records) and records[end][0] == records[end - 1][0] + 1
+            if goes_on and records[end][1] - records[start][1] <= APART_S:
                 continue
             part = records[start:end]
             first, opened = part[0][0], part[0][1]
@@ -103,7 +107,8 @@ class KernelLog:
                     first_piece=first + 1,
                     lines=[text for _, _, text in part],
                     time=opened,
-                    after_ms=[round(1000 * (at - opened)) for _, at, _ in part],
+                    # Each processor has a clock: two records may stand in another order than their times.
+                    after_ms=[max(round(1000 * (at - opened)), 0) for _, at, _ in part],
                 )
             )
             start = end

@@ -28,6 +28,9 @@ HEAD = 256
 ROTATION_SECONDS = 2.0
 """A renamed file that has been quiet for so long is finished: its writer has opened the new one."""
 
+MOST_WAITING = 64
+"""Files that wait behind the one that is read. Each is held open: who renames his log every second must not take all descriptors."""
+
 _COMPRESSED = frozenset({".gz", ".bz2", ".xz", ".zst", ".tmp"})
 """Endings of rotated files that hold no text any more, or none yet: a kubelet compresses all but the newest of a container's."""
 
@@ -82,6 +85,11 @@ class Tail:
     def deleted(self) -> bool:
         """True where the file has no name any more and nothing follows it."""
         return not self._waiting and os.fstat(self._file).st_nlink == 0
+
+    @property
+    def full(self) -> bool:
+        """True where no further file may wait: one that stands there still is followed later."""
+        return len(self._waiting) >= MOST_WAITING
 
     @property
     def deadline(self) -> float | None:

@@ -3,7 +3,7 @@ from functools import partial
 import hypothesis.strategies as st
 from hypothesis import given
 
-from records import LogChunk, encode
+from records import LogChunk, check, encode
 from streams.producers.chunker import Chunker, ChunkLimits, Ready
 from streams.producers.pieces import LIMIT, PieceSplitter
 
@@ -75,6 +75,12 @@ def test_a_silent_node_is_nothing_to_tell() -> None:
 def test_a_clock_set_back_gives_no_negative_time() -> None:
     (ready,) = chunk([(100.0, b"a\n"), (101.0, b"b\n"), (40.0, b"c\n"), (103.0, b"d\n")])
     assert ready.record.after_ms == [0, 1000, 1000, 3000]
+
+
+def test_a_clock_set_forward_by_years_makes_a_chunk_that_is_taken() -> None:
+    (ready,) = chunk([(100.0, b"a\n"), (1.8e9, b"b\n"), (1.8e9, b"c\n")])
+    check(ready.record)
+    assert ready.record.lines == ["a", "b", "c"]
 
 
 def test_a_gap_begins_a_new_chunk() -> None:

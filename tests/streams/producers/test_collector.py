@@ -14,7 +14,7 @@ from streams.producers.envelope import Envelope, Source
 from streams.producers.paths import InvalidPattern, JobPattern
 from streams.producers.shipper import Shipper
 from streams.producers.spool import SpoolSettings
-from streams.producers.tail import READ, Tail
+from streams.producers.tail import MOST_WAITING, READ, Tail
 from streams.transport import outgoing
 from tests.metric_values import value
 
@@ -149,6 +149,24 @@ def test_rotation_by_rename_finishes_the_old_file_first_and_counts_on(site: Site
     again = site.start()
     site.settle(again)
     assert len(site.numbered()) == 5
+
+
+def test_who_renames_his_log_without_end_takes_few_descriptors(site: Site) -> None:
+    """The first file is never quiet, so none of those behind it is begun, and each is held open."""
+    path, descriptors = site.write("1.out", b"first\n"), Path("/proc/self/fd")
+    collector = site.start()
+    site.settle(collector)
+    before = len(list(descriptors.iterdir()))
+    for number in range(2 * MOST_WAITING):
+        path.rename(site.directory / str(number))
+        site.write("1.out", b"%d\n" % number)
+        with (site.directory / "0").open("ab") as first:
+            first.write(b"goes on\n")
+        site.now += 1.0
+        collector.step()
+    assert len(list(descriptors.iterdir())) - before <= MOST_WAITING
+    site.settle(collector)
+    assert "0" in site.broker.lines
 
 
 def test_rotation_while_the_collector_was_away(site: Site) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from records import NodeLogChunk, decode
+from records import NodeLogChunk, check, decode
 from streams.memory import MemoryBroker
 from streams.producers import journal
 from streams.producers.collector import Collector
@@ -76,6 +76,21 @@ def test_entries_become_numbered_lines_with_their_own_times(follow: Follow) -> N
         (2, 9500.0, "kernel: \\xffX"),
         (3, 9501.5, "slurmd: two"),
         (4, 9501.5, "slurmd: lines"),
+    ]
+
+
+def test_a_clock_that_is_set_begins_a_new_chunk(follow: Follow) -> None:
+    """A host whose clock has no battery starts in 1970: lines of before and after would be refused together."""
+    log = follow(entry("one", 5.0), entry("two", 1.8e9), entry("three", 1.8e9 + 1), entry("four", 1.7e9))
+    deadline = time.monotonic() + 20
+    while len(log.ready) < 3 and time.monotonic() < deadline:
+        log.read()
+    for chunk in log.ready:
+        check(chunk)
+    assert [(chunk.time, chunk.first_piece, len(chunk.lines)) for chunk in log.ready] == [
+        (5.0, 1, 1),
+        (1.8e9, 2, 2),
+        (1.7e9, 4, 1),
     ]
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.node import NodeProcessor
-from records import NodeFinding, NodeLogChunk, Position, decode
+from records import NodeFinding, NodeLogChunk, Position, check, decode
 from streams.memory import MemoryBroker
 from streams.producers.collector import Collector
 from streams.producers.collector_settings import CollectorSettings
@@ -51,6 +51,34 @@ def test_records_become_numbered_lines_with_their_own_times(kernel: Opened) -> N
     assert first.lines == ["usb 1-1: new device", "NVRM: Xid (PCI:0000:3b:00): 79, pid=1"]
     assert (second.first_piece, second.lines) == (46, ["a \\backslash, ü and a \\x0anewline"])
     assert log.read() == 0
+
+
+def test_times_follow_a_clock_that_is_set_after_the_start() -> None:
+    reading, writing = os.pipe2(os.O_DIRECT | os.O_NONBLOCK)
+    now = 5.0
+    log = KernelLog(reading, "n1", clock=lambda: now, monotonic=lambda: 2.0, boot="b")
+    for by in (0.0, 1.8e9):
+        now = 5.0 + by
+        os.write(writing, b"3,42,1000000,-;NVRM: Xid (PCI:0000:3b:00): 79, pid=1\n")
+        log.read()
+    log.close()
+    os.close(writing)
+    assert [chunk.time for chunk in log.ready] == [4.0, 1.8e9 + 4.0]
+
+
+def test_lines_of_weeks_are_no_chunk_that_is_refused(kernel: Opened) -> None:
+    """The kernel holds what it said at its start, a month ago, right before what it says now; and its processors' clocks differ."""
+    log, say = kernel
+    say(b"6,41,500000000,-;usb 1-1: new device\n")
+    say(b"6,42,%d,-;late\n" % (500_000_000 + 30 * 86_400_000_000))
+    say(b"6,43,%d,-;earlier\n" % (500_000_000 + 30 * 86_400_000_000 - 2000))
+    log.read()
+    for chunk in log.ready:
+        check(chunk)
+    assert [(chunk.first_piece, chunk.lines, chunk.after_ms) for chunk in log.ready] == [
+        (42, ["usb 1-1: new device"], [0]),
+        (43, ["late", "earlier"], [0, 0]),
+    ]
 
 
 def test_a_collector_that_starts_again_repeats_lines_under_their_numbers(kernel: Opened) -> None:
