@@ -13,7 +13,7 @@ from statistics import median
 from rich.console import Console
 from rich.table import Table
 
-from processors.interference import InterferenceMonitor, InterferenceState
+from processors.interference.monitor import InterferenceMonitor, InterferenceState
 from records import EventKind, JobEvent, JobMetric, Position
 
 REPORTS = 20

@@ -21,7 +21,7 @@ JOBS = 50_000
 """Jobs whose states a restart reads."""
 ACTIVE, SECONDS = 2_000, 30
 """Jobs that print at a time, two chunks a second each, and for how long."""
-_COMMITTED = dict.fromkeys(JobProcessor.inputs, 0)
+_COMMITTED = dict.fromkeys(JobProcessor().inputs, 0)
 
 
 def chunk(job: str, number: int, rank: int = 0, lines: int = 2, time_s: float = 0.0) -> LogChunk:

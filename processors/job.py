@@ -25,15 +25,10 @@ from records import (
     Record,
 )
 
-from .activity.stage import ActivityMonitor
-from .advise.remaining import Remaining
-from .alarms.monitor import AlarmMonitor
-from .checkpoints import Checkpoints
-from .diagnose.stage import Diagnosis
-from .interference.monitor import InterferenceMonitor
 from .model_questions import cited, on_template_answer, speed_is_open
-from .placements import Placements
+from .settings import ProcessorSettings
 from .stage import AnyStage, StageInput
+from .stages import StageStates, all_stages
 from .state import ATTEMPTS, AttemptState, Early, JobState, StreamState, stream_name
 from .stream_reader import StreamReader, conflict, lines_passed_over
 from .track import learned
@@ -42,16 +37,6 @@ from .track.template_reading import template_question
 
 T = TypeVar("T")
 
-STAGES: tuple[type[AnyStage], ...] = (
-    Placements,
-    AlarmMonitor,
-    InterferenceMonitor,
-    Checkpoints,
-    Remaining,
-    ActivityMonitor,
-    Diagnosis,
-)
-"""In the order in which they hear of a record."""
 EARLY = 32
 """Findings and answers kept that came before anything else of their attempt."""
 WAITING = 256
@@ -63,13 +48,10 @@ class JobProcessor:
 
     Args:
         reader: Reads lines.
-        stages: One of each of `STAGES`, in that order.
+        stages: In the order in which they hear of a record; all, as they are without settings, where not given.
         ask_models: Whether language models are asked about reports that tell no speed, and chunks are kept in mind to ask about.
     """
 
-    inputs = tuple(
-        dict.fromkeys(["job-logs", "job-events", "pipe-events", *(topic for each in STAGES for topic in each.inputs)])
-    )
     replayed = ("job-logs",)
     state_topic = "job-state"
     state = JobState
@@ -84,7 +66,15 @@ class JobProcessor:
         ask_models: bool = False,
     ) -> None:
         self.reader = reader or StreamReader()
-        self.stages = tuple(stages or (each() for each in STAGES))
+        self.stages = tuple(stages or all_stages(ProcessorSettings()))
+        for stage in self.stages:
+            if stage.name not in StageStates.__struct_fields__:
+                kind = type(stage).__name__
+                raise TypeError(
+                    f"expected the field `{stage.name}` of StageStates in processors/stages.py for {kind}, found none"
+                )
+        more = (topic for each in self.stages for topic in each.inputs)
+        self.inputs = tuple(dict.fromkeys(["job-logs", "job-events", "pipe-events", *more]))
         self.ask_models = ask_models
 
     def stage(self, kind: type[T]) -> T:
@@ -190,7 +180,7 @@ class JobProcessor:
         number = record.attempt
         if number in state.attempts or (len(state.attempts) == ATTEMPTS and number < min(state.attempts)):
             return []
-        state.attempts[number] = AttemptState(record.time)
+        state.attempts[number] = AttemptState(began=record.time)
         kept = sorted(state.attempts)[-ATTEMPTS:]
         state.attempts = {each: state.attempts[each] for each in kept}
         for name in [name for name in state.streams if int(name.split("/", 1)[0]) < kept[0]]:

@@ -1,8 +1,14 @@
-"""What an operator sets of the processors: a structure for each part, declared by it, and the section that they make up."""
+"""What an operator sets of the processors: a structure for each part, and the section that they make up.
 
-from typing import Annotated, Literal
+Every command reads it, so a stage declares its structure in a file of its own, `settings.py`, that imports nothing else of ours.
+"""
 
-from pydantic import BaseModel, Field, NonNegativeInt, PositiveFloat, PositiveInt
+from typing import Literal
+
+from pydantic import BaseModel, Field, PositiveInt
+
+from .activity.settings import ActivitySettings
+from .interference.settings import InterferenceSettings
 
 
 class ClassifierSettings(BaseModel, frozen=True, extra="forbid"):
@@ -33,27 +39,6 @@ class TrackerSettings(BaseModel, frozen=True, extra="forbid"):
     reports: PositiveInt = Field(20, description="Newest reports that the medians rest on.")
 
 
-class InterferenceSettings(BaseModel, frozen=True, extra="forbid"):
-    """When a job counts as slowed by another one."""
-
-    slowdown_threshold: Annotated[float, Field(gt=0, lt=1)] = Field(
-        0.65, description="Throughput after over before, below which it is a slowdown."
-    )
-    warmup_steps: NonNegativeInt = Field(30, description="Steps after a packing that are not measured.")
-
-
-class AlarmSettings(BaseModel, frozen=True, extra="forbid"):
-    """When a job counts as hanging, and when its GPUs count as held for nothing."""
-
-    hang_seconds: PositiveFloat = Field(300.0, description="A job that reports nothing for less than this never hangs.")
-    hang_confirmed_seconds: PositiveFloat = Field(
-        90.0, description="The same where its GPUs wait in a kernel, or are idle, for as long."
-    )
-    gpus_idle_seconds: PositiveFloat = Field(
-        1800.0, description="GPUs that are held and idle for longer raise an alarm."
-    )
-
-
 class QuestionSettings(BaseModel, frozen=True, extra="forbid"):
     """Whether language models are asked."""
 
@@ -63,6 +48,11 @@ class QuestionSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class ProcessorSettings(
-    QuestionSettings, AlarmSettings, InterferenceSettings, TrackerSettings, SignatureSettings, ClassifierSettings
+    QuestionSettings,
+    ActivitySettings,
+    InterferenceSettings,
+    TrackerSettings,
+    SignatureSettings,
+    ClassifierSettings,
 ):
     """How lines are understood."""

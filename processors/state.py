@@ -6,18 +6,12 @@ import msgspec
 
 from records import ModelAnswer, NodeFinding, Position
 
-from .activity.stage import ActivityState
-from .advise.remaining import RemainingState
-from .alarms.monitor import AlarmState
 from .budget import BudgetState
-from .checkpoints import CheckpointsState
 from .classify.context import ClassifyContext
-from .diagnose.stage import DiagnosisState
-from .interference.monitor import InterferenceState
 from .keyed import KeyedState, Part
 from .new_lines import Numbering
-from .placements import PlacementsState
 from .recent_chunks import RecentChunks
+from .stages import StageStates
 from .track.ranks import RanksState
 from .track.state import TrackState
 from .track.template_reading import TemplateQuestions
@@ -71,8 +65,8 @@ class StreamState(Part):
         return known
 
 
-class AttemptState(msgspec.Struct):
-    """Everything remembered of one attempt of a job, but its streams. Each stage has a field, by its `Stage.name`.
+class AttemptState(StageStates, kw_only=True):
+    """Everything remembered of one attempt of a job, but its streams.
 
     Attributes:
         began: Arrival of the first that was heard of it, in seconds since 1970.
@@ -89,13 +83,6 @@ class AttemptState(msgspec.Struct):
     passed_over: bool = False
     newest_stream: str = ""
     ranks: RanksState = msgspec.field(default_factory=RanksState)
-    placements: PlacementsState = msgspec.field(default_factory=PlacementsState)
-    alarms: AlarmState = msgspec.field(default_factory=AlarmState)
-    interference: InterferenceState = msgspec.field(default_factory=InterferenceState)
-    checkpoints: CheckpointsState = msgspec.field(default_factory=CheckpointsState)
-    activity: ActivityState = msgspec.field(default_factory=ActivityState)
-    remaining: RemainingState = msgspec.field(default_factory=RemainingState)
-    diagnosis: DiagnosisState = msgspec.field(default_factory=DiagnosisState)
 
 
 class Early(msgspec.Struct, frozen=True):

@@ -4,23 +4,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from processors.activity.stage import ActivityMonitor
-from processors.advise.remaining import Remaining
-from processors.alarms.monitor import AlarmMonitor
-from processors.checkpoints import Checkpoints
 from processors.classify.classifier import LineClassifier
 from processors.classify.embedder import Embedder
 from processors.classify.fallback import ModelClassifier
 from processors.classify.linear import LinearModel
 from processors.classify.phases import PhaseReader
-from processors.diagnose import FailureHandler, InvalidSignature, Signature, load
-from processors.diagnose.stage import Diagnosis
-from processors.interference.monitor import InterferenceMonitor
+from processors.diagnose import InvalidSignature, Signature, load
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
-from processors.placements import Placements
 from processors.read.roles import Proposer
 from processors.settings import ProcessorSettings
+from processors.stages import all_stages
 from processors.stream_reader import StreamReader
 from processors.track.tracker import MetricTracker
 from schedmate.settings import Settings, SettingsError
@@ -54,15 +48,7 @@ def job_processor(
         StreamReader(
             line_classifier(settings, linear, proposer), MetricTracker(reports=settings.reports, proposer=proposer)
         ),
-        [
-            Placements(),
-            AlarmMonitor(),
-            InterferenceMonitor(threshold=settings.slowdown_threshold, warmup_steps=settings.warmup_steps),
-            Checkpoints(),
-            Remaining(),
-            ActivityMonitor(settings.hang_seconds, settings.hang_confirmed_seconds, settings.gpus_idle_seconds),
-            Diagnosis(FailureHandler(signatures(settings)), ask_models=settings.ask_models),
-        ],
+        all_stages(settings, signatures(settings)),
         ask_models=settings.ask_models,
     )
 

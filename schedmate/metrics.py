@@ -3,21 +3,11 @@
 from collections.abc import Callable
 from functools import partial
 
-from processors.activity.stage import ActivityMetrics
-from processors.advise.remaining.stage import RemainingMetrics
-from processors.alarms.monitor import AlarmMetrics
-from processors.checkpoints import CheckpointMetrics
-from processors.classify.classifier import ClassifierMetrics
-from processors.classify.fallback import ModelClassifierMetrics
-from processors.diagnose.handler import HandlerMetrics
-from processors.diagnose.nodes import NodeEvidenceMetrics
-from processors.diagnose.review.reviewer import ReviewMetrics
-from processors.interference.monitor import InterferenceMetrics
 from processors.node import NodeMetrics
-from processors.stream_reader import ReaderMetrics
-from processors.track.tracker import TrackerMetrics
+from processors.settings import ProcessorSettings
 from resilience.outage import OutageMetrics
 from schedmate.advisor.metrics import AdvisorMetrics
+from schedmate.assembly import job_processor
 from schedmate.notifications.notifier import NotifierMetrics
 from schedmate.services.spot import SpotMetrics
 from schedmate.services.starts import StartsMetrics
@@ -37,19 +27,8 @@ from streams.runtimes.metrics import EngineMetrics, PumpMetrics
 GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("worker", EngineMetrics),
     ("worker", partial(EngineMetrics, "node_worker")),
-    ("worker", ReaderMetrics),
-    ("worker", ClassifierMetrics),
-    ("worker", ModelClassifierMetrics),
-    ("worker", TrackerMetrics),
-    ("worker", HandlerMetrics),
-    ("worker", InterferenceMetrics),
-    ("worker", AlarmMetrics),
-    ("worker", ActivityMetrics),
-    ("worker", CheckpointMetrics),
-    ("worker", RemainingMetrics),
+    *(("worker", type(group)) for group in job_processor(ProcessorSettings()).metric_groups()),
     ("worker", NodeMetrics),
-    ("worker", NodeEvidenceMetrics),
-    ("worker", ReviewMetrics),
     ("model-worker", AnsweringMetrics),
     ("model-worker", ModelMetrics),
     ("model-worker", AnswerMetrics),

@@ -24,6 +24,7 @@ from tests.schedmate.forked import run_forked
 ROOMS = (
     "records",
     "resilience",
+    "eviction",
     "scheduler_clients",
     "streams",
     "processors",
@@ -99,13 +100,14 @@ def test_the_example_answers_what_holds_for_every_actuator(name: str, tmp_path: 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A copy of the code, to be changed."""
-    for folder in (*ROOMS, "tests"):
+    for folder in (*ROOMS, "tests", "docs"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for file in ("pyproject.toml", "README.md", "CONTRIBUTING.md"):
+        shutil.copy(ROOT / file, tmp_path)
     return tmp_path
 
 
-def run(tree: Path, *arguments: str) -> None:
+def run(tree: Path, *arguments: str, fails: bool = False) -> str:
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=tree,
@@ -115,7 +117,8 @@ def run(tree: Path, *arguments: str) -> None:
         check=False,
         timeout=500,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert bool(done.returncode) == fails, done.stdout + done.stderr
+    return done.stdout + done.stderr
 
 
 @pytest.mark.slow
@@ -123,13 +126,20 @@ def run(tree: Path, *arguments: str) -> None:
 def test_the_processor_finds_its_place(tree: Path) -> None:
     for block in all_shown("A processor", "python"):
         place, _, content = block.partition("\n")
-        (tree / place.removeprefix("# ")).write_text(content)
+        file = tree / place.removeprefix("# ")
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(content)
     for change in all_shown("A processor", "diff"):
         apply(change, tree)
-    run(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/processors/test_loss_limit.py")
+    run(tree, "-m", "ruff", "check", "processors", "tests/processors/loss_limit")
+    run(tree, "-m", "ruff", "format", "--check", "processors", "tests/processors/loss_limit")
+    checked = ("tests/processors/loss_limit", "tests/processors/test_packages.py", "tests/test_rooms.py")
+    run(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", *checked, "tests/schedmate/test_telemetry.py")
     run(tree, "-m", "mypy", "-p", "processors")
-    making = "from processors.settings import ProcessorSettings as S"
-    run(tree, "-c", f"from schedmate.assembly import job_processor; {making}; job_processor(S())")
+    run(tree, "-m", "schedmate.document", "docs")
+    assert "schedmate_loss_limit_raised_total" in (tree / "docs" / "metrics.md").read_text()
+    assert "largest_loss" in run(tree, "-m", "schedmate", "config", "--example")
+    assert "largest_loss" in run(tree, "-m", "schedmate", "--set", "processors.largest_loss=0", "config", fails=True)
 
 
 def test_the_metric_is_counted_and_documented(tree: Path) -> None:

@@ -182,7 +182,7 @@ def told(site: Site, role: str, record: Record | Outgoing) -> None:
 
 
 def test_the_table_is_what_the_code_reads_and_writes() -> None:
-    worker, inputs = ROLES["worker"], {*JobProcessor.inputs, *NodeProcessor.inputs}
+    worker, inputs = ROLES["worker"], {*JobProcessor().inputs, *NodeProcessor.inputs}
     assert set(worker.reads) == inputs | {JobProcessor.state_topic, NodeProcessor.state_topic}
     assert set(ROLES["sink"].reads) == set(STORED_TOPICS)
     assert set(ROLES["model-worker"].reads) == {"model-questions", TOPIC}

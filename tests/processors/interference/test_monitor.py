@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 
-from processors.interference import InterferenceMonitor, InterferenceState
+from processors.interference.monitor import InterferenceMonitor, InterferenceState
 from records import EventKind, Evidence, JobEvent, JobMetric, Position, Slowdown
 from tests.metric_values import value
 

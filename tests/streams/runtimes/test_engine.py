@@ -82,7 +82,7 @@ def stored(results: Sequence[Results]) -> list[Message]:
 def restored(messages: Sequence[Message], committed: int, replay: Sequence[Message] = ()) -> Engine[JobState]:
     engine = Engine(JobProcessor())
     engine.load(0, messages)
-    found = engine.restore(0, dict.fromkeys(JobProcessor.inputs, committed))
+    found = engine.restore(0, dict.fromkeys(JobProcessor().inputs, committed))
     begin, end = found.replay.get("job-logs", (committed, committed))
     engine.replay([each for each in replay if begin <= each.position.offset < end])
     return engine
@@ -109,7 +109,7 @@ def test_states_that_were_not_stored_follow_from_the_input() -> None:
     through = Engine(JobProcessor())
     expected = [through.handle([message]) for message in messages]
     begun = Engine(JobProcessor())
-    begin = begun.restore(0, dict.fromkeys(JobProcessor.inputs, 0)).writes
+    begin = begun.restore(0, dict.fromkeys(JobProcessor().inputs, 0)).writes
     lost = [begun.handle([message]) for message in messages[:4]]
     assert stored(lost) == [], "nothing was stored before the worker died"
     second = restored(stored([Results(markers=begin)]), 4, messages)
@@ -123,14 +123,14 @@ def test_what_an_event_changed_is_stored_at_once_and_its_streams_are_made_up_for
     event = Message(Position("job-events", 0, 0), b"j", encode(packed), 104.5)
     through, first = Engine(JobProcessor()), Engine(JobProcessor())
     expected = [through.handle([message]) for message in [*messages[:4], event, *messages[4:]]]
-    begin = first.restore(0, dict.fromkeys(JobProcessor.inputs, 0)).writes
+    begin = first.restore(0, dict.fromkeys(JobProcessor().inputs, 0)).writes
     done = [Results(markers=begin), *(first.handle([message]) for message in [*messages[:4], event, *messages[4:6]])]
     (written,) = [each for result in done for each in result.states]
     assert written.key is not None
     assert written.key.startswith(b"j\x00\x00")
     second = Engine(JobProcessor())
     second.load(0, stored(done))
-    found = second.restore(0, {**dict.fromkeys(JobProcessor.inputs, 1), "job-logs": 6})
+    found = second.restore(0, {**dict.fromkeys(JobProcessor().inputs, 1), "job-logs": 6})
     assert found.replay == {"job-logs": (0, 6)}
     second.replay(messages[:6])
     assert values([second.handle([event, *messages[6:]])]) == values(expected[7:])
@@ -140,7 +140,7 @@ def test_a_late_write_of_a_worker_that_lost_the_partition_does_no_harm_after_com
     messages = [logs(offset, steps(offset * 10 + 1, 10), offset * 10 + 1) for offset in range(6)]
     through, lost, owner = Engine(JobProcessor()), eager(), eager()
     expected = [through.handle([message]) for message in messages]
-    begun = dict.fromkeys(JobProcessor.inputs, 0)
+    begun = dict.fromkeys(JobProcessor().inputs, 0)
     log = stored([Results(markers=lost.restore(0, begun).writes)])
     late = stored([lost.handle(messages[:1])])
     owner.load(0, log)
@@ -153,7 +153,7 @@ def test_a_late_write_of_a_worker_that_lost_the_partition_does_no_harm_after_com
 
 def test_messages_that_nobody_needs_are_deleted_at_a_restart() -> None:
     first, second = eager(), eager()
-    begun = dict.fromkeys(JobProcessor.inputs, 0)
+    begun = dict.fromkeys(JobProcessor().inputs, 0)
     log = stored([Results(markers=first.restore(0, begun).writes), first.handle([logs(0, steps(1, 5))])])
     second.load(0, log)
     (marker, *deleted) = second.restore(0, {**begun, "job-logs": 1}).writes
@@ -305,7 +305,7 @@ def test_two_jobs_under_one_id_are_told() -> None:
 def test_an_unreadable_state_is_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
     engine = Engine(JobProcessor())
     engine.load(0, [Message(Position(JobProcessor.state_topic, 0, 0), b"j", b"{broken", 0.0)])
-    assert engine.restore(0, dict.fromkeys(JobProcessor.inputs, 0)).states == 0
+    assert engine.restore(0, dict.fromkeys(JobProcessor().inputs, 0)).states == 0
     assert metrics(engine.handle([logs(0, steps(1, 5))]))
 
 
@@ -330,7 +330,7 @@ def test_a_message_in_a_wrong_partition_is_counted() -> None:
 
 def test_a_finding_about_no_job_does_not_take_the_markers_place() -> None:
     engine = eager()
-    begin = engine.restore(0, dict.fromkeys(JobProcessor.inputs, 0)).writes
+    begin = engine.restore(0, dict.fromkeys(JobProcessor().inputs, 0)).writes
     alone = NodeFinding(
         id="f", job="", attempt=0, node="n1", time=1.0, since=1.0, signature="s", severity=Severity.INFO,
         error_type=ErrorType.NONE, component=Component.NONE, place=Evidence(topic="node-logs", partition=0, offset=0, line=1, text="x"),
@@ -356,11 +356,11 @@ def test_a_silence_leaves_a_stream_as_it_was_when_it_is_read_again() -> None:
     )  # has the job's own state stored, and no stream's
     for died in range(8, 19):
         first, second = Engine(JobProcessor()), Engine(JobProcessor())
-        begin = first.restore(0, dict.fromkeys(JobProcessor.inputs, 0)).writes
+        begin = first.restore(0, dict.fromkeys(JobProcessor().inputs, 0)).writes
         done = [first.handle([message]) for message in [*messages[:died], event]]
         expected = [first.handle([message]) for message in messages[died:]]
         second.load(0, stored([Results(markers=begin), *done]))
-        second.restore(0, {**dict.fromkeys(JobProcessor.inputs, 0), "job-logs": died, "job-events": 1})
+        second.restore(0, {**dict.fromkeys(JobProcessor().inputs, 0), "job-logs": died, "job-events": 1})
         second.replay(messages[:died])
         assert [len(each.records) for each in (second.handle([m]) for m in messages[died:])] == [
             len(each.records) for each in expected

@@ -35,7 +35,7 @@ def message(offset: int, lines: list[str]) -> Message:
 
 def test_a_trial_finds_the_message_at_which_a_process_dies() -> None:
     messages = [message(0, ["step 1"]), message(1, [DEADLY]), message(2, ["step 2"])]
-    trial = Trial(Mortal, 0, [], dict.fromkeys(JobProcessor.inputs, 0), [])
+    trial = Trial(Mortal, 0, [], dict.fromkeys(JobProcessor().inputs, 0), [])
     assert trial.deadly(messages) == messages[1]
     assert trial.deadly([messages[0], messages[2]]) is None
 
