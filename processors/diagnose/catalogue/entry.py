@@ -72,6 +72,9 @@ def checked(raw: dict[str, Any], where: str) -> Signature:
         InvalidSignature: With the file, the entry and the reason.
     """
     label = f"{where}: signature {raw.get('name', '(without a name)')!r}"
+    for field, among in (("error_type", ErrorType), ("component", Component)):
+        if field in raw and raw[field] not in list(among):
+            raise InvalidSignature(f"{label}: expected `{field}` among {', '.join(among)}, got {raw[field]!r}")
     try:
         entry = msgspec.convert(raw, Signature)
     except msgspec.ValidationError as error:
@@ -88,7 +91,7 @@ def _problem(entry: Signature) -> str:
     try:
         compiled = re2.compile(entry.pattern, options)
     except re2.error as error:
-        return f"expected an RE2 pattern, got {entry.pattern!r}: {error}"
+        return f"expected an RE2 pattern, got {entry.pattern!r}: {_words(error)}"
     bare = re.sub(r"\\.|\[[^\]]*\]|\{\d++,?\d*+\}", "", entry.pattern)
     infrastructure = entry.error_type is ErrorType.INFRASTRUCTURE
     reasons = {
@@ -107,7 +110,13 @@ def _problem(entry: Signature) -> str:
     }
     reason = next((reason for reason, wrong in reasons.items() if wrong), "")
     if not reason and not entry.matches(entry.example):
-        reason = "`example` does not match"
+        reason = rf"the pattern does not match `example`; it is searched in {masked(entry.example)!r}: write \d for each digit"
     if not reason and entry.matches(entry.counter):
-        reason = "`counter` matches"
+        reason = f"the pattern matches `counter`, {entry.counter!r}, which it must not: narrow it"
     return reason
+
+
+def _words(error: re2.error) -> str:
+    """Return what RE2 says, which comes as bytes."""
+    said = error.args[0] if error.args else ""
+    return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(error)
