@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _Kept = TypeVar("_Kept", bound=Record)
 
-_FIELDS = frozenset(JobStatus.__struct_fields__) - {"job", "ranks", "failures"}
+_FIELDS = frozenset(JobStatus.__struct_fields__) - {"job", "ranks", "failures", "alarms"}
 _LISTS = {"nodes", "verdict_confirmed_by", "verdict_contradicted_by"}
 
 
@@ -122,6 +122,8 @@ def status_of(job: str, fields: Mapping[str, str], ranks: Mapping[str, str]) -> 
     told = [text for name, text in fields.items() if name.startswith("failure:") and not name.endswith(":at")]
     failures = [msgspec.json.decode(text, type=FailedAttempt) for text in told]
     values["failures"] = sorted(failures, key=lambda one: one.attempt)
+    alarms = {name: text for name, text in fields.items() if name.startswith("alarm_") and not name.endswith("_at")}
+    values["alarms"] = {name.removeprefix("alarm_"): text for name, text in sorted(alarms.items()) if text}
     values["job"] = job
     values["ranks"] = sorted((rank for rank in reports if rank.attempt == newest), key=lambda rank: rank.rank)
     return msgspec.convert(values, JobStatus, strict=False)

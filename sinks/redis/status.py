@@ -2,8 +2,6 @@
 
 import msgspec
 
-from records import AlarmKind
-
 
 class RankStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The newest report of one rank. Times in seconds since 1970."""
@@ -79,12 +77,7 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
         slowdown_ratio: Throughput after over before.
         slowdown_time: When that was measured.
         slowdown_attempt: The attempt that was slowed.
-        alarm_loss_not_finite: The alarm that stands, in words; empty where none does. So the next ones.
-        alarm_loss_spike: See above.
-        alarm_hang: See above.
-        alarm_gpus_idle: See above.
-        alarm_slower: See above.
-        alarm_straggler: See above.
+        alarms: Those that stand: what each says, by kind.
         checkpoint_since: When the last save that is complete began: work done since then would be lost.
         checkpoint_attempt: The attempt that saved it.
         checkpoint_time: When it was seen to be complete.
@@ -178,12 +171,7 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
     slowdown_ratio: float | None = None
     slowdown_time: float | None = None
     slowdown_attempt: int | None = None
-    alarm_loss_not_finite: str = ""
-    alarm_loss_spike: str = ""
-    alarm_hang: str = ""
-    alarm_gpus_idle: str = ""
-    alarm_slower: str = ""
-    alarm_straggler: str = ""
+    alarms: dict[str, str] = {}
     checkpoint_since: float | None = None
     checkpoint_attempt: int | None = None
     checkpoint_time: float | None = None
@@ -227,12 +215,6 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
     lines_lost: int | None = None
     failures: list[FailedAttempt] = []
     ranks: list[RankStatus] = []
-
-    @property
-    def alarms(self) -> dict[str, str]:
-        """The alarms that stand: their kinds, and each in words."""
-        said = {kind.value: getattr(self, f"alarm_{kind}") for kind in AlarmKind}
-        return {kind: detail for kind, detail in said.items() if detail}
 
     def lost_s(self, now: float) -> float | None:
         """Return how many seconds of work would be lost if the attempt were stopped at `now`; None where that is not known.

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from records import AlarmKind
 from schedmate.settings import Settings
 
 from .metrics import NAMES
@@ -57,3 +58,9 @@ def test_another_page_leads_to_every_page() -> None:
             continue  # where readers of the repository and of the site begin
         others = [other.read_text() for other in PAGES if other != page]
         assert any(re.search(rf"\]\((docs/)?{re.escape(page.name)}[#)]", text) for text in others), page.name
+
+
+def test_every_kind_of_alarm_is_explained() -> None:
+    for kind in AlarmKind:
+        assert f"| `{kind}` |" in (ROOT / "docs" / "alarms.md").read_text()
+        assert f"`alarm_{kind}`" in (ROOT / "docs" / "redis.md").read_text()

@@ -42,7 +42,7 @@ def job(name: str, **known: Any) -> JobStatus:
 
 JOBS = [
     job("quick", step=10, step_time_s=0.1, gpus=1.0, metric_time=NOW - 5, started=NOW - 60, estimate_duration_s=3660.0),
-    job("slow", step=20, step_time_s=9.0, gpus=8.0, metric_time=NOW - 50, alarm_slower="twice as slow as before"),
+    job("slow", step=20, step_time_s=9.0, gpus=8.0, metric_time=NOW - 50, alarms={"slower": "twice as slow as before"}),
     job(
         "over",
         state="ended",
