@@ -92,7 +92,7 @@ def _version(wanted: bool) -> None:
 def schedmate_command(
     context: typer.Context,
     config: Annotated[
-        Path | None, typer.Option(help="Settings file, TOML.", show_default="/etc/schedmate/schedmate.toml")
+        Path | None, typer.Option(metavar="FILE", help="Settings file, TOML; see above.", show_default=False)
     ] = None,
     change: Annotated[
         list[str] | None, typer.Option("--set", metavar="SECTION.NAME=VALUE", help="Change one setting.")
@@ -104,6 +104,9 @@ def schedmate_command(
     """Read what GPU training jobs already print, understand it while it streams, and tell the scheduler what to do.
 
     Try `schedmate demo`, or `schedmate analyze train.log`. Every command explains itself: `schedmate pipe --help`.
+
+    Settings come from `/etc/schedmate/schedmate.toml`, or the file that `--config` or `SCHEDMATE_CONFIG` names; from variables such as
+    `SCHEDMATE_KAFKA__BROKERS`; and from `--set`. `schedmate config` shows all, and where each came from.
     """
     context.obj = load(config, dict(map(_change, change or [])))
 

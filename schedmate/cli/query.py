@@ -47,7 +47,7 @@ def command(
     `schedmate query --sql "SELECT count() FROM job_metrics WHERE job = {job:String}" job=4711`
     """
     from schedmate.services.sink import clickhouse_opener
-    from sinks.clickhouse import ask, run
+    from sinks.clickhouse import ask, checked
 
     arguments = [*([name] if name and sql else []), *(given or [])]
     if not name and not sql:
@@ -56,10 +56,13 @@ def command(
     values = dict(_value(argument) for argument in arguments) | (
         _span("" if sql else name or "", since) if since else {}
     )
+    if not sql:
+        query, values = checked(name or "", values)
+        sql = query.sql
     loaded: Loaded = context.obj
     client = clickhouse_opener(loaded.settings.clickhouse)()
     try:
-        answer = ask(client, sql, values) if sql else run(client, name or "", values)
+        answer = ask(client, sql, values)
     finally:
         client.close()
     print_rows(answer.columns, answer.rows, as_json=as_json, as_csv=as_csv, relative=False)

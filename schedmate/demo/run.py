@@ -131,8 +131,9 @@ def _greet(console: Console) -> None:
         "cancel_packing and evict are turned on for the demo, drain waits for an approval (without that, decisions are only published).",
         style="dim",
     )
+    width = max(len(program.prints) for program in PROGRAMS)
     for program in PROGRAMS:
-        about = f" prints {program.prints:<21} {program.story}"
+        about = f" prints {program.prints:<{width}} {program.story}"
         console.print(Text.assemble("  ", (f"{program.name:<8}", "bold"), about))
     console.print()
 

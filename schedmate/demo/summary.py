@@ -116,10 +116,11 @@ def _quotes(evidence: Sequence[Evidence]) -> RenderableType:
         return Text("   no line of the log is blamed", style="dim")
     table = Table.grid(padding=(0, 1))
     table.add_column(style="dim", no_wrap=True)
+    table.add_column(style="dim", no_wrap=True)
     table.add_column(style="cyan", overflow="fold")
     for each in evidence:
-        place = f"   {each.topic}/{each.partition}@{each.offset} {each.stream} line {each.line} │"
-        table.add_row(place, Text(each.text))
+        place = f"   {each.topic}/{each.partition}@{each.offset} {each.stream} line {each.line}"
+        table.add_row(place, "│", Text(each.text))
     return table
 
 
@@ -140,20 +141,20 @@ def _decisions(board: Board) -> Iterator[RenderableType]:
 def _became(board: Board, decision: Decision) -> RenderableType:
     result = board.outcome(decision)
     if result is None:
-        return Text("   → still waiting", style="yellow")
+        return _indented(Text("→ still waiting", style="yellow"))
     seen = ", ".join(f"{name} {value}" for name, value in result.seen.items() if value)
     style = "green" if result.outcome is Outcome.DONE else "red"
     after = f" {result.time - decision.time:.2f} s after its cause"
     text = Text.assemble(
-        "   → ", (result.outcome.value, style), after, f" · {result.actuator} shows: {seen}" if seen else ""
+        "→ ", (result.outcome.value, style), after, f" · {result.actuator} shows: {seen}" if seen else ""
     )
     if result.detail:
         text.append(f" · {result.detail}")
-    return text
+    return _indented(text)
 
 
-def _indented(text: str) -> RenderableType:
-    return Padding(Text(text), (0, 0, 0, 3))
+def _indented(text: str | Text) -> RenderableType:
+    return Padding(Text(text) if isinstance(text, str) else text, (0, 0, 0, 3))
 
 
 def _answers(answers: Sequence[tuple[Question, QueryResult]]) -> Iterator[RenderableType]:

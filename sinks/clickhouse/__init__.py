@@ -2,7 +2,7 @@
 
 from .client import DATABASE, open_client
 from .migrate import check_schema, migrate
-from .queries import Parameter, Query, QueryResult, ask, queries, run
+from .queries import Parameter, Query, QueryResult, ask, checked, queries, run
 from .retention import KEEP_DAYS, KEPT, set_retention
 from .tables import STORED_TOPICS, TABLE_OF
 from .writer import ClickHouseWriter, WriterMetrics
@@ -19,6 +19,7 @@ __all__ = [
     "QueryResult",
     "WriterMetrics",
     "ask",
+    "checked",
     "check_schema",
     "migrate",
     "open_client",

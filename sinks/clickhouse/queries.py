@@ -79,6 +79,16 @@ def run(client: Client, name: str, given: Mapping[str, str] | None = None) -> Qu
         SinkRejected: No such question or parameter, one that is missing, a value that is not of its type, or no tables.
         SinkUnavailable: The server is away.
     """
+    query, values = checked(name, given or {})
+    return ask(client, query.sql, values)
+
+
+def checked(name: str, given: Mapping[str, str]) -> tuple[Query, dict[str, str]]:
+    """Return the question `name` and the values of all its parameters, before any server is asked.
+
+    Raises:
+        SinkRejected: No such question or parameter, or one that is missing.
+    """
     query = queries().get(name)
     if query is None:
         near = difflib.get_close_matches(name, queries(), n=1)
@@ -87,7 +97,7 @@ def run(client: Client, name: str, given: Mapping[str, str] | None = None) -> Qu
             if near
             else f"expected a query, one of {', '.join(queries())}; got {name!r}"
         )
-    values = dict(given or {})
+    values = dict(given)
     unknown = sorted(set(values) - {parameter.name for parameter in query.parameters})
     if unknown:
         takes = ", ".join(parameter.name for parameter in query.parameters) or "no parameters"
@@ -97,7 +107,7 @@ def run(client: Client, name: str, given: Mapping[str, str] | None = None) -> Qu
             if parameter.default is None:
                 raise SinkRejected(f"query {name} needs {parameter.name} ({parameter.type}): {parameter.about}")
             values[parameter.name] = parameter.default
-    return ask(client, query.sql, values)
+    return query, values
 
 
 def ask(client: Client, sql: str, values: Mapping[str, str | list[str]] | None = None) -> QueryResult:

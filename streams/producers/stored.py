@@ -50,7 +50,7 @@ def read_chunks(path: Path, progress: Callable[[int], None] | None = None) -> It
                 if progress:
                     progress(raw.tell() if raw.seekable() else 0)
     except (OSError, EOFError, zstd.ZstdError) as error:
-        raise UnreadableLog(f"expected a readable log at {path}, got {error}") from error
+        raise _unreadable(path, error) from error
     for ready in [*chunker.add(splitter.finish(arrived), 0.0), *chunker.flush()]:
         yield ready.record
 
@@ -85,9 +85,15 @@ def follow_chunks(
                         break
                     time.sleep(seconds)
     except OSError as error:
-        raise UnreadableLog(f"expected a readable log at {path}, got {error}") from error
+        raise _unreadable(path, error) from error
     for ready in [*chunker.add(splitter.finish(clock()), time.monotonic()), *chunker.flush()]:
         yield ready.record
+
+
+def _unreadable(path: Path, error: Exception) -> UnreadableLog:
+    why = (isinstance(error, OSError) and error.strerror) or error
+    remedy = f"; name the files in it: {path / '*'}" if isinstance(error, IsADirectoryError) else ""
+    return UnreadableLog(f"expected a readable log at {path}: {why}{remedy}")
 
 
 def template(path: Path) -> LogChunk:

@@ -31,6 +31,25 @@ def test_a_setting_that_cannot_be(arguments: list[str], words: str) -> None:
     assert words in one_line(run_forked(*arguments))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["query", "thoughput"], "did you mean throughput?"),
+        (["query", "throughput"], "query throughput needs job"),
+        (["query", "throughput", "jb=7"], "got jb"),
+    ],
+)
+def test_a_question_is_checked_before_a_server_is_asked(arguments: list[str], words: str) -> None:
+    nobody = "clickhouse.url=http://default@127.0.0.1:1/schedmate"
+    assert words in one_line(run_forked("--set", nobody, *arguments))
+
+
+def test_a_log_that_cannot_be_read(tmp_path: Path) -> None:
+    said = one_line(run_forked("analyze", str(tmp_path / "none.log")))
+    assert said == f"schedmate: expected a readable log at {tmp_path / 'none.log'}: No such file or directory"
+    assert f"Is a directory; name the files in it: {tmp_path}/*" in one_line(run_forked("analyze", str(tmp_path)))
+
+
 def test_an_option_before_a_subcommand_that_it_does_not_reach() -> None:
     done = run_forked("decisions", "--since", "1h", "waiting")
     assert done.returncode == 2
