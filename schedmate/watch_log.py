@@ -1,7 +1,7 @@
 """One log, live, in one process."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from processors.job import JobProcessor
@@ -16,6 +16,7 @@ def watch(file: Path, processor: JobProcessor, every: float, stop: Callable[[], 
     """Yield a line for a person whenever there is something to say; progress at most once in `every` seconds."""
     state, shown, newest, offset = JobState(job=file.name), 0.0, None, -1
     expected: Estimate | None = None
+    told: list[str] = []
     for offset, chunk in enumerate(follow_chunks(file, stop)):
         for record in processor.process(state, Position(file.name, 0, offset), chunk):
             if isinstance(record, JobMetric):
@@ -23,7 +24,8 @@ def watch(file: Path, processor: JobProcessor, every: float, stop: Callable[[], 
             elif isinstance(record, Estimate):
                 expected = record if record.remaining_s is not None else None
             elif isinstance(record, Failure):
-                yield from _failure(record)
+                told = _failure(record)
+                yield from _at(record.time, told)
         if newest and time.monotonic() >= shown + every:
             shown = time.monotonic()
             yield _progress(newest, expected)
@@ -32,8 +34,9 @@ def watch(file: Path, processor: JobProcessor, every: float, stop: Callable[[], 
         yield _progress(newest, expected)
     ended = JobEvent(id="end", job=file.name, kind=EventKind.ENDED, time=time.time())
     for record in processor.process(state, Position(file.name, 1, 0), ended):
-        if isinstance(record, Failure):
-            yield from _failure(record)
+        # The last verdict of an attempt is given at its end; mostly it is the one that stands already.
+        if isinstance(record, Failure) and _failure(record) != told:
+            yield from _at(record.time, _failure(record))
 
 
 def _progress(metric: JobMetric, expected: Estimate | None) -> str:
@@ -53,12 +56,15 @@ def _progress(metric: JobMetric, expected: Estimate | None) -> str:
     return "  ".join(parts)
 
 
-def _failure(failure: Failure) -> Iterator[str]:
+def _failure(failure: Failure) -> list[str]:
     if failure.error_type is ErrorType.NONE:
-        yield f"{_clock(failure.time)}  retracted: {failure.message}"
-        return
-    yield f"{_clock(failure.time)}  {verdict(failure)}"
-    yield from (f"{'':>8} {each.line:>8} | {each.text}" for each in failure.evidence)
+        return [f"retracted: {failure.message}"]
+    return [verdict(failure), *(f"{each.line:>8} | {each.text}" for each in failure.evidence)]
+
+
+def _at(moment: float, lines: Sequence[str]) -> Iterator[str]:
+    yield f"{_clock(moment)}  {lines[0]}"
+    yield from (f"{'':>8} {line}" for line in lines[1:])
 
 
 def _clock(at: float) -> str:

@@ -8,7 +8,7 @@ SELECT
     job, attempt,
     countIf(state = 'durable') AS durable,
     countIf(state = 'failed') AS failed,
-    round(quantileIf(0.5)(assumeNotNull(duration_s), isNotNull(duration_s)), 1) AS typical_duration_s,
+    round(quantile(0.5)(duration_s), 1) AS typical_duration_s,
     round(argMax(interval_s, number), 1) AS interval_s,
     maxIf(since, state = 'durable') AS last_durable,
     argMaxIf(step, since, state = 'durable') AS last_step,
