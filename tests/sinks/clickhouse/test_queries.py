@@ -175,6 +175,7 @@ def test_dead_letters_by_reason(asked: Ask) -> None:
 
 def test_checkpoints_by_job(asked: Ask) -> None:
     assert pick(asked("checkpoints"), "job", "durable", "failed", "last_step", "last_path", "typical_duration_s") == [
+        ("u", 0, 0, None, "", None),
         ("c", 1, 1, 200, "/run/200", 2.0),
         ("a", 2, 0, 200, "/run/200", 2.0),
     ]
