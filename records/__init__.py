@@ -27,7 +27,7 @@ from .quota import BeyondQuota, OrganisationDemand, Quota
 from .slowdown import Slowdown
 from .start_estimate import StartEstimate
 from .topics import BY_NAME, BY_RECORD, TOPICS, Topic, topic_of
-from .user_error import UserError
+from .user_error import UserError, in_words
 from .workload import Workload
 
 __all__ = [
@@ -101,6 +101,7 @@ __all__ = [
     "derived_id",
     "encode",
     "identified",
+    "in_words",
     "misconfigured",
     "network_error",
     "topic_of",

@@ -62,7 +62,11 @@ def signatures(settings: ProcessorSettings) -> list[Signature]:
     """Return the catalogue: what ships and the operator's own. Raises `SettingsError` where an entry or a file is refused."""
     try:
         return load(catalogue_files(settings))
-    except (InvalidSignature, OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise SettingsError(
+            f"processors.signatures: expected a readable file at {error.filename}: {error.strerror}"
+        ) from error
+    except (InvalidSignature, UnicodeDecodeError) as error:
         raise SettingsError(f"processors.signatures: {error}") from error
 
 

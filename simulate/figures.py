@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from records import UserError
+from records import UserError, in_words
 from simulate.job import JobClass
 from simulate.outcomes import completion_times
 from simulate.replay import Replayed
@@ -52,4 +52,4 @@ def draw(file: Path, replayed: Mapping[str, Replayed], title: str) -> None:
     try:
         figure.savefig(file, dpi=120)
     except (OSError, ValueError) as error:
-        raise UserError(f"expected to write a figure to {file} (.png, .svg or .pdf): {error}") from error
+        raise UserError(f"expected to write a figure to {file} (.png, .svg or .pdf): {in_words(error)}") from error

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from records import UserError
+from records import UserError, in_words
 from simulate.job import Workload
 from simulate.reading import Row, rows
 
@@ -96,7 +96,7 @@ def read_gavel_speeds(file: Path, gpu_type: str) -> PackedSpeeds:
         with gzip.open(file) as stream:
             by_type = msgspec.json.decode(stream.read(), type=dict[str, dict[str, dict[str, float | list[float]]]])
     except (OSError, msgspec.DecodeError) as error:
-        raise UserError(f"expected throughputs of pairs in {file}: {error}") from error
+        raise UserError(f"expected throughputs of pairs in {file}: {in_words(error)}") from error
     if gpu_type not in by_type:
         raise UserError(f"expected one of {', '.join(sorted(by_type))} in {file}, got {gpu_type[:60]!r}")
     steps = {name: beside for name, beside in by_type[gpu_type].items() if name.endswith(", 1)")}

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from records import UserError
+from records import UserError, in_words
 from simulate.job import JobClass, Run
 from simulate.replay import Replayed
 
@@ -82,7 +82,7 @@ def write_table(file: Path, columns: Sequence[str], rows: Iterable[Sequence[obje
             writer.writerow(columns)
             writer.writerows(rows)
     except OSError as error:
-        raise UserError(f"expected to write {file}: {error}") from error
+        raise UserError(f"expected to write {file}: {in_words(error)}") from error
 
 
 def _summary(policy: str, job_class: JobClass, runs: list[Run], replayed: Replayed) -> Summary:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
-from records import UserError
+from records import UserError, in_words
 
 LONGEST_FIELD = 65_536
 """Characters of one field: more is no trace."""
@@ -84,7 +84,7 @@ def rows(file: Path) -> Iterator[Row]:
                     )
                 yield Row(f"{name}, line {reader.line_num}", fields)
     except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
-        raise TraceError(f"expected a CSV file in {file}: {error}") from error
+        raise TraceError(f"expected a CSV file in {file}: {in_words(error)}") from error
 
 
 def _open(file: Path) -> IO[str]:

@@ -15,7 +15,7 @@ import msgspec
 from processors.advise.past import MemoryHistory, PastJob
 from processors.advise.past.similar_jobs import SimilarJobs
 from processors.advise.past.vectors import MOST
-from records import Estimate, JobEvent, UserError
+from records import Estimate, JobEvent, UserError, in_words
 
 _VERSION = 1
 _SCHEMA = """
@@ -175,7 +175,7 @@ def history_file(path: Path) -> Iterator[HistoryFile]:
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(path, timeout=10.0)
     except (OSError, sqlite3.Error) as error:
-        raise UserError(f"expected a file for the history of jobs at {path}: {error}") from error
+        raise UserError(f"expected a file for the history of jobs at {path}: {in_words(error)}") from error
     try:
         try:
             connection.execute("PRAGMA journal_mode = WAL")

@@ -34,7 +34,7 @@ def command(
     """
     from schedmate.extras import require
 
-    for module in ("clickhouse_connect", "jinja2", "starlette", "uvicorn"):
+    for module in ("jinja2", "starlette", "uvicorn", "clickhouse_connect"):
         require(module)
     from schedmate.web.serve import serve
 

@@ -16,7 +16,7 @@ from typing import IO, BinaryIO, cast
 import msgspec
 from backports import zstd
 
-from records import LogChunk, UserError
+from records import LogChunk, UserError, in_words
 
 from .chunker import SHIPPED, Chunker, ChunkLimits
 from .pieces import START, Mark, PieceSplitter
@@ -91,9 +91,8 @@ def follow_chunks(
 
 
 def _unreadable(path: Path, error: Exception) -> UnreadableLog:
-    why = (isinstance(error, OSError) and error.strerror) or error
     remedy = f"; name the files in it: {path / '*'}" if isinstance(error, IsADirectoryError) else ""
-    return UnreadableLog(f"expected a readable log at {path}: {why}{remedy}")
+    return UnreadableLog(f"expected a readable log at {path}: {in_words(error)}{remedy}")
 
 
 def template(path: Path) -> LogChunk:

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 import schedmate
+from schedmate.metrics import GROUPS
 
 from .conftest import ROOT
 
@@ -55,6 +56,14 @@ def test_hooks_call_what_make_check_calls() -> None:
     [local] = read(ROOT / ".pre-commit-config.yaml")["repos"]
     called = {hook["entry"].split()[0] for hook in local["hooks"]}
     assert called == {".venv/bin/ruff", ".venv/bin/mypy", ".venv/bin/python"}
+
+
+def test_documents_are_written_again_where_anything_that_they_come_from_changes() -> None:
+    [local] = read(ROOT / ".pre-commit-config.yaml")["repos"]
+    [hook] = [each for each in local["hooks"] if each["id"] == "documents"]
+    declaring = [type(make()).__module__.replace(".", "/") + ".py" for _, make in GROUPS]
+    for file in (*declaring, "schedmate/cli/analyze.py", "processors/diagnose/catalogue/nccl.toml", "records/alarm.py"):
+        assert re.search(hook["files"], file), file
 
 
 def test_a_release_finds_its_version() -> None:

@@ -178,8 +178,8 @@ WEEK: list[Record] = [
     *(GpuActivity(id=f"g{job}{at}", job=job, node=node, time=NOW - at, working_s=working, idle_s=idle, vacant_s=vacant)
         for job, node, at, working, idle, vacant in [("c", "n1", 3600, 600, 1800, 0), ("c", "n1", 60, 1200, 5400, 0),
             ("x", "n4", 0, 14400, 0, 3 * 14400), ("y", "n5", 0, 0, 7200, 0)]),
-    *(saved(*each) for each in [("u", 1, "started", 100), ("a", 1, "started", 500), ("a", 1, "durable", 500), ("a", 2, "started", 300), ("a", 2, "durable", 300),
-        ("a", 3, "started", 100), ("c", 1, "started", 900), ("c", 1, "failed", 900), ("c", 2, "durable", 800)]),
+    *(saved(*each) for each in [("a", 1, "started", 500), ("a", 1, "durable", 500), ("a", 2, "started", 300), ("a", 2, "durable", 300),
+        ("u", 1, "started", 100), ("a", 3, "started", 100), ("c", 1, "started", 900), ("c", 1, "failed", 900), ("c", 2, "durable", 800)]),
     *(ModelAnswer(id=f"m{i}", job=job, about=f"f/{job}/0/{revision}", revision=revision, time=NOW - 60 * i, model="m", prompt="1",
         review=Review(error_type=said, root=7, certainty="high"))
         for i, (job, revision, said) in enumerate([("a", 1, "user_script"), ("b", 2, "user_script"), ("b", 1, "other"),
