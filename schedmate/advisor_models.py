@@ -36,7 +36,7 @@ class TrainingResult(msgspec.Struct):
     """Rows that could not be read."""
 
 
-class Checked(msgspec.Struct):
+class ModelCheck(msgspec.Struct):
     """What a look at the model in use came to."""
 
     found: str
@@ -45,7 +45,7 @@ class Checked(msgspec.Struct):
     """The training that followed; None where none did."""
 
 
-def train_when_drifted(history: Path, models: Path) -> Checked:
+def train_when_drifted(history: Path, models: Path) -> ModelCheck:
     """Train on the advisor's history where there is no model yet, or the one in use has drifted; at most once a day.
 
     A new model learns the users' clock from the one in use.
@@ -58,7 +58,7 @@ def train_when_drifted(history: Path, models: Path) -> Checked:
         return _trained("no model is in use yet", history, models, 0.0)
     version, now = _calibration(history, link)
     if not now.drifted:
-        return Checked(
+        return ModelCheck(
             f"no drift of {version}: {now}"
             if now.outcomes
             else f"no drift of {version}: none of its estimates is scored yet"
@@ -66,7 +66,7 @@ def train_when_drifted(history: Path, models: Path) -> Checked:
     found = f"{version} has drifted: {now}"
     since = time.time() - max(each.stat().st_mtime for each in _folders(models))
     if since < AGAIN_S:
-        return Checked(
+        return ModelCheck(
             f"{found}; the last training was {since / 3600:.1f} hours ago, the next comes after {AGAIN_S / 3600:.0f}"
         )
     return _trained(found, history, models, load(link).encoders.utc_offset_s)
@@ -82,11 +82,11 @@ def _calibration(history: Path, link: Path) -> tuple[str, Calibration]:
     return saved.version, calibration(outcomes, saved.scores.get("median_log_error"))
 
 
-def _trained(found: str, history: Path, models: Path, utc_offset_s: float) -> Checked:
+def _trained(found: str, history: Path, models: Path, utc_offset_s: float) -> ModelCheck:
     try:
-        return Checked(found, train_from_history(history, models, utc_offset_s))
+        return ModelCheck(found, train_from_history(history, models, utc_offset_s))
     except NotEnough as error:
-        return Checked(f"{found}; {error}")
+        return ModelCheck(f"{found}; {error}")
 
 
 class NotEnough(UserError):

@@ -21,7 +21,7 @@ QUESTION = Prompt(
 
 
 @dataclass(frozen=True)
-class Checked:
+class ServerCheck:
     """What a server did.
 
     Attributes:
@@ -38,18 +38,18 @@ class Checked:
         return f"{self.url}: {self.said}"
 
 
-def check(server: ModelServer, timeout: float, clock: Callable[[], float] = time.monotonic) -> Checked:
+def check(server: ModelServer, timeout: float, clock: Callable[[], float] = time.monotonic) -> ServerCheck:
     """Ask `server`, for at most `timeout` seconds an attempt."""
     try:
         model = server.model(timeout)
         began = clock()
         content = server.complete(QUESTION, timeout)
     except ModelError as error:
-        return Checked(server.url, False, str(error).removeprefix(f"{server.url}: "))
+        return ServerCheck(server.url, False, str(error).removeprefix(f"{server.url}: "))
     took = clock() - began
     wrong = problem(content, QUESTION.schema)
     if wrong:
-        return Checked(server.url, False, f"model {model} answered outside the schema: {wrong}")
-    return Checked(
+        return ServerCheck(server.url, False, f"model {model} answered outside the schema: {wrong}")
+    return ServerCheck(
         server.url, True, f"model {model} answered inside the schema in {1000 * took:.0f} ms: {content['class']}"
     )

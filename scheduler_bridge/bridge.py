@@ -22,7 +22,7 @@ from scheduler_bridge.journal import Journal
 from scheduler_bridge.metrics import BridgeMetrics
 from scheduler_bridge.preemption import Preemption
 from scheduler_bridge.proposals import Proposals
-from scheduler_bridge.review import Review
+from scheduler_bridge.review import DecisionReview
 from scheduler_bridge.settings import BridgeSettings
 from scheduler_bridge.signing import SigningKeys
 
@@ -70,7 +70,7 @@ class Bridge:
         self._proposals = Proposals(self._journal)
         self._recall = recall
         self._execution = Execution(actuator, self._journal, self._catch_up, bundles)
-        self._review = Review(self._journal, self._execution, self._catch_up)
+        self._review = DecisionReview(self._journal, self._execution, self._catch_up)
         self._preemption = Preemption(actuator, self._journal, self._execution.outage)
 
     @property

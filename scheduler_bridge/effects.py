@@ -84,7 +84,7 @@ def is_undecided(decision: Decision, job: JobView) -> bool:
     )
 
 
-def is_told_first(actuator: Actuator, decision: Decision) -> bool:
+def is_signalled_first(actuator: Actuator, decision: Decision) -> bool:
     """True where a job that shall go is told to save a checkpoint first: where it is to be, and the scheduler can."""
     return decision.action is Action.EVICT and decision.grace_s > 0 and actuator.can_signal()
 
@@ -92,7 +92,7 @@ def is_told_first(actuator: Actuator, decision: Decision) -> bool:
 def is_in_grace(actuator: Actuator, decision: Decision, job: JobView) -> bool:
     """True while nothing was done to a job but to tell it to save a checkpoint."""
     return (
-        is_told_first(actuator, decision)
+        is_signalled_first(actuator, decision)
         and job.attempt == decision.attempt
         and job.state is not SchedulerJobState.HELD
         and act_key(decision) not in job.acts
@@ -101,7 +101,7 @@ def is_in_grace(actuator: Actuator, decision: Decision, job: JobView) -> bool:
 
 def _evict(actuator: Actuator, decision: Decision, key: str, checkpoint: str, delay: float) -> JobView:
     """Stop a job and queue it again. One that does not know the signal to save a checkpoint may have died of it."""
-    job = actuator.job(decision.job) if is_told_first(actuator, decision) else None
+    job = actuator.job(decision.job) if is_signalled_first(actuator, decision) else None
     died = job is not None and job.attempt == decision.attempt and job.state is SchedulerJobState.FAILED
     if job and (died or job.interrupted):
         return actuator.restart(decision.job, (), key, checkpoint)

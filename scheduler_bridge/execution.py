@@ -63,7 +63,7 @@ class Execution:
         notes = (self._approved(decision), note)
         self._journal.record(decision, Outcome.STARTED, "; ".join(each for each in notes if each))
         try:
-            if effects.is_told_first(self.actuator, decision):
+            if effects.is_signalled_first(self.actuator, decision):
                 self._tell_to_save(decision)
                 return
         except SchedulerAway as error:

@@ -17,7 +17,7 @@ from scheduler_bridge.guardrails import (
 from scheduler_bridge.journal import Journal
 
 
-class Review:
+class DecisionReview:
     """Looks at a decision about which nothing was done yet, and lets it wait, refuses it, or has it carried out.
 
     Args:

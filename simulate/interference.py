@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from records import UserError, in_words
-from simulate.job import Workload
+from simulate.job import PackedWorkload
 from simulate.reading import Row, rows
 
 MEDIUM, JUMBO = 0.95, 0.85
@@ -22,20 +22,20 @@ class PackedSpeeds:
         pairs: For two workloads, the speed of each beside the other.
     """
 
-    def __init__(self, pairs: Mapping[tuple[Workload, Workload], tuple[float, float]]) -> None:
+    def __init__(self, pairs: Mapping[tuple[PackedWorkload, PackedWorkload], tuple[float, float]]) -> None:
         self._pairs = pairs
-        beside: dict[Workload, list[float]] = defaultdict(list)
+        beside: dict[PackedWorkload, list[float]] = defaultdict(list)
         for (one, other), (speed, other_speed) in pairs.items():
             beside[one].append(speed)
             beside[other].append(other_speed)
         self._mean = {workload: sum(speeds) / len(speeds) for workload, speeds in beside.items()}
 
     @property
-    def workloads(self) -> list[Workload]:
+    def workloads(self) -> list[PackedWorkload]:
         """The workloads that were measured, in the order of the measurements."""
         return list(self._mean)
 
-    def of(self, one: Workload | None, other: Workload | None) -> tuple[float, float]:
+    def of(self, one: PackedWorkload | None, other: PackedWorkload | None) -> tuple[float, float]:
         """Return the speeds of two workloads beside each other; those of pairs that nobody measured are 1, as in Lucid's simulator."""
         if one is None or other is None:
             return 1.0, 1.0
@@ -44,11 +44,11 @@ class PackedSpeeds:
         second, first = self._pairs.get((other, one), (1.0, 1.0))
         return first, second
 
-    def can_share(self, one: Workload | None, other: Workload | None) -> bool:
+    def can_share(self, one: PackedWorkload | None, other: PackedWorkload | None) -> bool:
         """Return whether two workloads fit on one GPU, as far as anyone measured."""
         return min(self.of(one, other)) > 0
 
-    def sharing_score(self, workload: Workload | None) -> int:
+    def sharing_score(self, workload: PackedWorkload | None) -> int:
         """Return 0 for a workload that shares well, 1 for a medium one, 2 for a jumbo, and for one that was never measured."""
         mean = self._mean.get(workload) if workload else None
         if mean is None or mean < JUMBO:
@@ -62,7 +62,7 @@ def read_packed_speeds(file: Path) -> PackedSpeeds:
     Raises:
         TraceError: A column is missing or a value is no number.
     """
-    pairs: dict[tuple[Workload, Workload], tuple[float, float]] = {}
+    pairs: dict[tuple[PackedWorkload, PackedWorkload], tuple[float, float]] = {}
     for row in rows(file):
         one, other = _workload(row, "1"), _workload(row, "2")
         speed, other_speed = row.number("speed1"), row.number("speed2")
@@ -71,8 +71,8 @@ def read_packed_speeds(file: Path) -> PackedSpeeds:
     return PackedSpeeds(pairs)
 
 
-def _workload(row: Row, which: str) -> Workload:
-    return Workload(
+def _workload(row: Row, which: str) -> PackedWorkload:
+    return PackedWorkload(
         model=row.text("model" + which),
         dataset=row.text("dataset" + which, ""),
         batch_size=int(row.number("batchsize" + which, 0)),
@@ -101,12 +101,12 @@ def read_gavel_speeds(file: Path, gpu_type: str) -> PackedSpeeds:
         raise UserError(f"expected one of {', '.join(sorted(by_type))} in {file}, got {gpu_type[:60]!r}")
     steps = {name: beside for name, beside in by_type[gpu_type].items() if name.endswith(", 1)")}
     alone = {name: beside["null"] for name, beside in steps.items()}
-    pairs: dict[tuple[Workload, Workload], tuple[float, float]] = {}
+    pairs: dict[tuple[PackedWorkload, PackedWorkload], tuple[float, float]] = {}
     for one, beside in steps.items():
         for other, packed in beside.items():
             own, others = alone[one], alone.get(other)
             if not isinstance(packed, list) or not isinstance(own, float) or not isinstance(others, float):
                 continue
             speeds = (packed[0] / own, packed[1] / others) if min(*packed, own, others) > 0 else (0.0, 0.0)
-            pairs.setdefault((Workload(one), Workload(other)), speeds)
+            pairs.setdefault((PackedWorkload(one), PackedWorkload(other)), speeds)
     return PackedSpeeds(pairs)

@@ -13,7 +13,7 @@ class JobClass(Enum):
     SPOT = "spot"
 
 
-class Workload(msgspec.Struct, frozen=True):
+class PackedWorkload(msgspec.Struct, frozen=True):
     """What a job trains, as far as packing measurements tell workloads apart.
 
     Attributes:
@@ -59,7 +59,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     job_class: JobClass = JobClass.HP
     estimate_s: float | None = None
     checkpoint_every_s: float = 0.0
-    workload: Workload | None = None
+    workload: PackedWorkload | None = None
     memory_mib: float = 0.0
 
     @property

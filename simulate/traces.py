@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from simulate.cluster import NodeSpec
-from simulate.job import Job, JobClass, Workload
+from simulate.job import Job, JobClass, PackedWorkload
 from simulate.reading import Row, TraceError, rows
 
 COLUMNS = {
@@ -124,7 +124,7 @@ def _own(row: Row, _: int) -> Job:
 def _helios(row: Row, _: int) -> Job:
     workload = None
     if row.has("lucid_model"):
-        workload = Workload(
+        workload = PackedWorkload(
             model=row.text("lucid_model"),
             dataset=row.text("lucid_dataset", ""),
             batch_size=int(row.number("lucid_batchsize", 0)),

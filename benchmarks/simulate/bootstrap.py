@@ -28,7 +28,7 @@ from benchmarks.simulate.intervals import mean_and_interval
 from benchmarks.simulate.options import add_fresh, add_traces, parser
 from benchmarks.simulate.plots import Interval
 from benchmarks.simulate.tables import CASES, RESULTS
-from simulate.job import Job, Run, Workload
+from simulate.job import Job, PackedWorkload, Run
 from simulate.outcomes import completion_times, write_table
 from simulate.replay import Scenario, replay
 from simulate.simulation import Costs
@@ -133,7 +133,7 @@ def _jobs(traces: Path, case: Case, applications: Mapping[str, Application]) -> 
             job_id=row["name"],
             submit_s=float(row["time"]),
             duration_s=float(applications[row["application"]].ends[-1]),
-            workload=Workload(row["application"]),
+            workload=PackedWorkload(row["application"]),
         )
         for row in rows
     ]

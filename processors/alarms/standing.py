@@ -33,26 +33,26 @@ class StandingAlarms(msgspec.Struct):
 
     Attributes:
         raised: Those that stand, by kind, with when they began.
-        told: Those raised so far.
+        raised_so_far: Those raised so far.
     """
 
     raised: dict[str, float] = {}
-    told: int = 0
+    raised_so_far: int = 0
 
     def begin(self, kind: AlarmKind, since: float, seen: Seen, position: Position) -> Alarm | None:
         """Return the alarm; None where it stands already, or too many were raised."""
-        if kind in self.raised or self.told >= ALARMS:
+        if kind in self.raised or self.raised_so_far >= ALARMS:
             return None
         self.raised[kind] = since
-        self.told += 1
+        self.raised_so_far += 1
         return self._record(kind, since, seen, position, raised=True)
 
     def amend(self, kind: AlarmKind, seen: Seen, position: Position) -> Alarm | None:
         """Return the alarm that stands, as it is known better now; None where none of that kind stands, or too many were raised."""
         since = self.raised.get(kind)
-        if since is None or self.told >= ALARMS:
+        if since is None or self.raised_so_far >= ALARMS:
             return None
-        self.told += 1
+        self.raised_so_far += 1
         return self._record(kind, since, seen, position, raised=True)
 
     def end(self, kind: AlarmKind, seen: Seen, position: Position) -> Alarm | None:
@@ -62,7 +62,7 @@ class StandingAlarms(msgspec.Struct):
 
     def _record(self, kind: AlarmKind, since: float, seen: Seen, position: Position, *, raised: bool) -> Alarm:
         return Alarm(
-            id=derived_id(f"alarm_{kind}", seen.job, position, self.told * 2 + raised),
+            id=derived_id(f"alarm_{kind}", seen.job, position, self.raised_so_far * 2 + raised),
             job=seen.job,
             attempt=seen.attempt,
             node=seen.node,

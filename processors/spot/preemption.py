@@ -23,7 +23,7 @@ class SpotHistory(msgspec.Struct, frozen=True):
     gpu_seconds: float
 
 
-class Preemption(msgspec.Struct, frozen=True):
+class PreemptionPlan(msgspec.Struct, frozen=True):
     """A plan; nobody was told yet.
 
     Attributes:
@@ -68,7 +68,7 @@ def preempt(
     request: Request,
     history: SpotHistory,
     settings: GfsSettings,
-) -> Preemption | None:
+) -> PreemptionPlan | None:
     """Return who goes for a high-priority job, and where its pods go then; None where evictions do not help.
 
     Pods find their nodes one after the other. On each node all spot jobs go virtually, and those whose GPUs are not needed are taken back,
@@ -103,7 +103,7 @@ def preempt(
                 spare[index] += _whole(gpus)
         spare[node.index] -= needed(request)
         chosen.append(node.index)
-    return Preemption(_wanted(victims, nodes, chosen, needed(request)), tuple(chosen))
+    return PreemptionPlan(_wanted(victims, nodes, chosen, needed(request)), tuple(chosen))
 
 
 def _going(node: Node, need: int, spare: Mapping[int, float], already: Mapping[str, SpotJob]) -> list[SpotJob] | None:

@@ -25,7 +25,7 @@ INSIDE = (0.84, 0.96)
 """Or when the share of jobs inside their 90 % interval leaves this band: by chance that of 200 jobs does so once in 200 times."""
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class ScoredEstimate(msgspec.Struct, frozen=True):
     """How an estimate turned out.
 
     Attributes:
@@ -66,15 +66,15 @@ class Calibration(msgspec.Struct, frozen=True):
         )
 
 
-def outcome(told: Estimate, took_s: float) -> Outcome | None:
+def outcome(told: Estimate, took_s: float) -> ScoredEstimate | None:
     """Return how an estimate turned out; None where it told no duration."""
     if told.duration_s is None:
         return None
     inside = (told.duration_low_s or 0.0) <= took_s <= (told.duration_high_s or 0.0)
-    return Outcome(abs(log1p(told.duration_s) - log1p(took_s)), inside)
+    return ScoredEstimate(abs(log1p(told.duration_s) - log1p(took_s)), inside)
 
 
-def calibration(outcomes: Sequence[Outcome], usual: float | None) -> Calibration:
+def calibration(outcomes: Sequence[ScoredEstimate], usual: float | None) -> Calibration:
     """Return what outcomes come to."""
     if not outcomes:
         return Calibration(0, 0.0, usual, 0.0)
@@ -82,9 +82,9 @@ def calibration(outcomes: Sequence[Outcome], usual: float | None) -> Calibration
     return Calibration(len(outcomes), median(each.error for each in outcomes), usual, inside)
 
 
-def newest_outcomes(scored: Iterable[tuple[Estimate, PastJob]], version: str) -> list[Outcome]:
+def newest_outcomes(scored: Iterable[tuple[Estimate, PastJob]], version: str) -> list[ScoredEstimate]:
     """Return how the newest estimates of a model turned out, from all that ended in the order of their ends. Failed jobs count nothing."""
-    kept: deque[Outcome] = deque(maxlen=NEWEST)
+    kept: deque[ScoredEstimate] = deque(maxlen=NEWEST)
     for told, past in scored:
         if told.model == version and past.completed and (found := outcome(told, past.duration_s)):
             kept.append(found)
@@ -100,11 +100,11 @@ class Drift:
 
     def __init__(self, metrics: AdvisorMetrics) -> None:
         self._metrics = metrics
-        self._outcomes: deque[Outcome] = deque(maxlen=NEWEST)
+        self._outcomes: deque[ScoredEstimate] = deque(maxlen=NEWEST)
         self._version = ""
         self._told = False
 
-    def take(self, version: str, usual: float | None, one: Outcome) -> None:
+    def take(self, version: str, usual: float | None, one: ScoredEstimate) -> None:
         """Take in one outcome.
 
         Args:

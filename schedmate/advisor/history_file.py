@@ -93,7 +93,7 @@ class HistoryFile:
             "INSERT OR IGNORE INTO told VALUES (?, ?, ?)", (event, estimate.time, msgspec.json.encode(estimate))
         )
 
-    def all_told(self) -> Iterator[Estimate]:
+    def estimates(self) -> Iterator[Estimate]:
         """Yield all estimates that are remembered."""
         for (text,) in self._connection.execute("SELECT estimate FROM told ORDER BY time"):
             yield msgspec.json.decode(text, type=Estimate)

@@ -64,7 +64,7 @@ class LiveModel:
         predictor = LivePredictor(load(folder))
         given = {
             each.job: Interval(each.duration_low_s or 0.0, each.duration_high_s)
-            for each in self._store.all_told()
+            for each in self._store.estimates()
             if each.model == predictor.version and each.duration_high_s is not None and each.revision != ANSWERED
         }
         predictor.follow(replay([completion(past) for past in self._store.newest(FOLLOWED)]), given)

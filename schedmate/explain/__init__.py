@@ -1,6 +1,6 @@
 """One attempt of a job as a page that an operator would send to a colleague."""
 
-from .attempts import told_of
+from .attempts import attempt_facts
 from .facts import JobFacts, facts_of, gather
 from .page import Section, markdown, plain, sections
 from .records import JobRecords, in_force, read_records
@@ -9,6 +9,7 @@ __all__ = [
     "JobFacts",
     "JobRecords",
     "Section",
+    "attempt_facts",
     "facts_of",
     "gather",
     "in_force",
@@ -16,5 +17,4 @@ __all__ = [
     "plain",
     "read_records",
     "sections",
-    "told_of",
 ]

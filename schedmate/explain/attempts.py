@@ -14,19 +14,19 @@ def ran(records: JobRecords, attempt: int) -> Row | None:
 
     An attempt whose end nobody reported ended, at the latest, when the next one started.
     """
-    told = told_of(records, attempt)
+    told = attempt_facts(records, attempt)
     if told["started"] is None:
         return None
     ended = told["last_end"]
     if ended is None or ended < told["started"]:
         later = sorted({row["attempt"] for row in records.events if row["attempt"] > attempt})
-        starts = (told_of(records, each)["started"] for each in later)
+        starts = (attempt_facts(records, each)["started"] for each in later)
         ended = next((start for start in starts if start is not None), None)
     names = ("started", "nodes", "gpus", "user", "state", "exit_code", "signal")
     return {"job": records.job, "attempt": attempt, "ended": ended, **{name: told[name] for name in names}}
 
 
-def told_of(records: JobRecords, attempt: int) -> Mapping[str, Any]:
+def attempt_facts(records: JobRecords, attempt: int) -> Mapping[str, Any]:
     """Return what was told of `attempt`: when it `started` and its `last_end` (null where it did not), and how."""
     events = [row for row in records.events if row["attempt"] == attempt]
     starts = _of(events, "started")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from schedmate.explain import JobRecords, in_force, told_of
+from schedmate.explain import JobRecords, attempt_facts, in_force
 
 from .database import Database
 from .jobs import with_pace
@@ -16,7 +16,7 @@ def one_job(database: Database, records: JobRecords, reports: Sequence[Reports])
         return None
     told = bool(records.events)
     attempt = max(row["attempt"] for row in records.events) if told else reports[-1].attempt
-    known, verdicts = told_of(records, attempt), in_force(records)
+    known, verdicts = attempt_facts(records, attempt), in_force(records)
     verdict = verdicts.get(attempt)
     failed = verdict is not None and verdict["error_type"] != "none"
     condition = _condition(known, failed) if told else "unknown"

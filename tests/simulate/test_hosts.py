@@ -2,7 +2,7 @@
 
 import random
 
-from simulate.job import Job, Run, Workload
+from simulate.job import Job, PackedWorkload, Run
 from simulate.policies.hosts import Hosts, Kinds
 from tests.simulate.running import job
 
@@ -22,7 +22,8 @@ def kinds() -> Kinds:
 def test_jobs_that_packing_cannot_tell_apart_are_of_one_kind() -> None:
     known = kinds()
     first, second, other = (
-        known.of(job(name, 0, 1, workload=Workload(model))) for name, model in (("1", "a"), ("2", "a"), ("3", "b"))
+        known.of(job(name, 0, 1, workload=PackedWorkload(model)))
+        for name, model in (("1", "a"), ("2", "a"), ("3", "b"))
     )
     assert (first == second, first == other) == (True, False)
     assert (known.suiting(first)[other], known.suiting(other)[first]) == (True, False)
@@ -35,7 +36,7 @@ def test_the_host_that_has_run_longest_of_those_that_suit_is_taken() -> None:
         hosts, plain = Hosts(known), list[tuple[Run, float]]()
 
         def add(hosts: Hosts = hosts, known: Kinds = known, plain: list[tuple[Run, float]] = plain) -> None:
-            run = Run(job("", 0, 1, draws.choice([1, 2]), workload=Workload(draws.choice("abc"))), len(plain))
+            run = Run(job("", 0, 1, draws.choice([1, 2]), workload=PackedWorkload(draws.choice("abc"))), len(plain))
             service = draws.choice([5.0, 50.0, 200.0])
             hosts.add(run, run.job.total_gpus, known.of(run.job), service)
             plain.append((run, service))
@@ -43,7 +44,7 @@ def test_the_host_that_has_run_longest_of_those_that_suit_is_taken() -> None:
         for _ in range(20):
             add()
         for service in sorted(draws.uniform(0, 400) for _ in range(40)):
-            guest = job("", 0, 1, draws.choice([1, 2]), workload=Workload(draws.choice("abc")))
+            guest = job("", 0, 1, draws.choice([1, 2]), workload=PackedWorkload(draws.choice("abc")))
             wanted = next(
                 (
                     each

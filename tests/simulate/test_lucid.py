@@ -10,7 +10,7 @@ import pytest
 from records import UserError
 from simulate.cluster import Cluster, NodeSpec
 from simulate.interference import PackedSpeeds, read_gavel_speeds, read_packed_speeds
-from simulate.job import Job, Workload
+from simulate.job import Job, PackedWorkload
 from simulate.policies.lucid import Cancellation, Lucid
 from simulate.profiling import Profiler, lend
 from simulate.reading import TraceError
@@ -18,11 +18,13 @@ from simulate.simulation import NodeEvent, Simulation
 from simulate.throughput import quiet_times
 from tests.simulate.running import job, run
 
-WELL, BADLY = Workload("well"), Workload("badly")
+WELL, BADLY = PackedWorkload("well"), PackedWorkload("badly")
 SPEEDS = PackedSpeeds({(WELL, WELL): (1.0, 0.8), (WELL, BADLY): (0.5, 1.0), (BADLY, BADLY): (0.5, 0.5)})
 
 
-def packable(name: str, submit_s: float, duration_s: float, workload: Workload = WELL, memory_mib: float = 2000) -> Job:
+def packable(
+    name: str, submit_s: float, duration_s: float, workload: PackedWorkload = WELL, memory_mib: float = 2000
+) -> Job:
     return job(name, submit_s, duration_s, estimate_s=duration_s, workload=workload, memory_mib=memory_mib)
 
 
@@ -69,8 +71,10 @@ def test_a_good_packing_stays() -> None:
 
 
 def test_the_sharing_score_follows_the_mean_of_measured_speeds() -> None:
-    speeds = PackedSpeeds({(WELL, BADLY): (0.96, 0.84), (WELL, Workload("medium")): (1.0, 0.9)})
-    assert [speeds.sharing_score(each) for each in (WELL, Workload("medium"), BADLY, Workload("unknown"), None)] == [
+    speeds = PackedSpeeds({(WELL, BADLY): (0.96, 0.84), (WELL, PackedWorkload("medium")): (1.0, 0.9)})
+    assert [
+        speeds.sharing_score(each) for each in (WELL, PackedWorkload("medium"), BADLY, PackedWorkload("unknown"), None)
+    ] == [
         0,
         1,
         2,
@@ -119,11 +123,11 @@ def test_speeds_of_pairs_follow_from_steps_a_second(tmp_path: Path) -> None:
     }
     file.write_bytes(gzip.compress(msgspec.json.encode({"v100": steps})))
     speeds = read_gavel_speeds(file, "v100")
-    a, b, c = (Workload(f"('{name}', 1)") for name in "abc")
+    a, b, c = (PackedWorkload(f"('{name}', 1)") for name in "abc")
     assert speeds.of(a, b) == (0.2, 0.75)
     assert speeds.of(b, a) == (0.75, 0.2)
     assert (speeds.can_share(a, b), speeds.can_share(a, c)) == (True, False)
-    assert Workload("('a', 2)") not in speeds.workloads  # its GPUs are two
+    assert PackedWorkload("('a', 2)") not in speeds.workloads  # its GPUs are two
     with pytest.raises(UserError, match="v100"):
         read_gavel_speeds(file, "h100")
 

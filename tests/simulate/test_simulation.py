@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from simulate.cluster import Cluster, NodeSpec
 from simulate.interference import PackedSpeeds
-from simulate.job import Job, JobClass, Run, Status, Workload
+from simulate.job import Job, JobClass, PackedWorkload, Run, Status
 from simulate.policies.lucid import Cancellation, Lucid
 from simulate.policies.ordered import fifo, sjf
 from simulate.policies.qssf import Qssf
@@ -21,7 +21,7 @@ from simulate.policies.tiresias import Tiresias
 from simulate.simulation import Costs, NodeEvent, Policy, Simulation
 from tests.simulate.running import job, run, spot
 
-A, B = Workload("a"), Workload("b")
+A, B = PackedWorkload("a"), PackedWorkload("b")
 SPEEDS = PackedSpeeds({(A, A): (0.96, 0.96), (A, B): (0.95, 0.5), (B, B): (0.97, 0.97)})
 MAKERS: dict[str, Callable[[], Policy]] = {
     "fifo": fifo,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from simulate.cluster import NodeSpec
 from simulate.estimates import with_history
-from simulate.job import JobClass, Workload
+from simulate.job import JobClass, PackedWorkload
 from simulate.reading import TraceError
 from simulate.traces import read_estimates, read_jobs, read_nodes
 from simulate.workloads.early_exits import with_early_exits
@@ -38,7 +38,7 @@ def test_helios(tmp_path: Path) -> None:
     file.write_bytes(gzip.compress(text.encode()))
     first, second = read_jobs(file)
     assert (first.job_id, first.partition, first.gpus) == ("3", "vcB", 16)
-    assert second.workload == Workload("VGG", "CIFAR-10", 64, amp=True)
+    assert second.workload == PackedWorkload("VGG", "CIFAR-10", 64, amp=True)
     assert second.memory_mib == 3588
 
 

@@ -68,7 +68,7 @@ def nodes(cluster: Sequence[GpuType] = CLUSTER) -> list[NodeSpec]:
 
 
 class Sia:
-    """The policy. `Job.duration_s` is work in steps at the first batch size; `Workload.model` names the application.
+    """The policy. `Job.duration_s` is work in steps at the first batch size; `PackedWorkload.model` names the application.
 
     Args:
         applications: By name.

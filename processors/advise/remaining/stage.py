@@ -65,7 +65,7 @@ class RemainingMetrics:
     """What the stage has said."""
 
     def __init__(self) -> None:
-        self.told = Counter("schedmate_remaining_told", "Estimates of the time that remains.", registry=None)
+        self.estimates = Counter("schedmate_remaining_estimates", "Estimates of the time that remains.", registry=None)
         self.retracted = Counter("schedmate_remaining_retracted", "Estimates taken back.", registry=None)
 
 
@@ -139,7 +139,7 @@ class Remaining(Stage[RemainingState]):
         now, ran = metric.time, metric.time - (state.began if state.began is not None else metric.time)
         state.told = LastEstimate(now, now + found.remaining_s, now + found.low_s, _plus(now, found.high_s))
         state.revision += 1
-        self.metrics.told.inc()
+        self.metrics.estimates.inc()
         return [
             Estimate(
                 id=derived_id("estimate", metric.job, position, state.revision),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from simulate.cluster import Cluster
 from simulate.job import Job, JobClass, Run, Slice, Status
 from simulate.placement import best_fit
-from simulate.policies.spot.eviction import EvictionPlan, plan_evictions
+from simulate.policies.spot.eviction import PodEvictionPlan, plan_evictions
 from simulate.policies.spot.state import NodeState, SpotState
 from simulate.simulation import Simulation
 
@@ -52,7 +52,7 @@ class SpotPolicy:
                     return index
         return None
 
-    def plan(self, cluster: Cluster, job: Job) -> EvictionPlan | None:
+    def plan(self, cluster: Cluster, job: Job) -> PodEvictionPlan | None:
         """Return who goes for a high-priority job; by default the youngest, from the node where the fewest must."""
         return plan_evictions(cluster, self.state, job, _age, _few)
 

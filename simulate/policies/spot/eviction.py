@@ -10,7 +10,7 @@ from simulate.job import Job, Run
 from simulate.policies.spot.state import NodeState, SpotState
 
 
-class EvictionPlan(msgspec.Struct, frozen=True):
+class PodEvictionPlan(msgspec.Struct, frozen=True):
     """Who goes, and where the pods go then.
 
     Attributes:
@@ -30,7 +30,7 @@ Cost = Callable[[NodeState, Sequence[Run]], tuple[float, ...]]
 
 def plan_evictions(
     cluster: Cluster, state: SpotState, job: Job, keep: Keep, cost: Cost, *, whole_nodes: bool = False
-) -> EvictionPlan | None:
+) -> PodEvictionPlan | None:
     """Find a node for each pod, one after the other; the GPUs that a victim leaves on other nodes serve later pods.
 
     Args:
@@ -69,7 +69,7 @@ def plan_evictions(
             spare[piece.node] += len(piece.gpus)
         spare[node.index] -= need
         chosen.append(node.index)
-    return EvictionPlan(list(victims.values()), chosen)
+    return PodEvictionPlan(list(victims.values()), chosen)
 
 
 def _price(cost: Cost, node: NodeState, going: list[Run]) -> tuple[float, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from simulate.cluster import Cluster
 from simulate.job import Job, Run
 from simulate.policies.spot.base import SpotPolicy
-from simulate.policies.spot.eviction import EvictionPlan, plan_evictions
+from simulate.policies.spot.eviction import PodEvictionPlan, plan_evictions
 from simulate.policies.spot.state import NodeState
 
 
@@ -46,7 +46,7 @@ class Fgd(SpotPolicy):
                     found = grows, free, index
         return None if found is None else found[2]
 
-    def plan(self, cluster: Cluster, job: Job) -> EvictionPlan | None:
+    def plan(self, cluster: Cluster, job: Job) -> PodEvictionPlan | None:
         """Return who goes: from the node where fragmentation grows least."""
         need = max(1, int(job.gpus))
 

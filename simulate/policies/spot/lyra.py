@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from simulate.cluster import Cluster
 from simulate.job import Job, JobClass, Run
 from simulate.policies.spot.base import SpotPolicy
-from simulate.policies.spot.eviction import EvictionPlan, plan_evictions
+from simulate.policies.spot.eviction import PodEvictionPlan, plan_evictions
 from simulate.policies.spot.state import NodeState
 
 
@@ -28,7 +28,7 @@ class Lyra(SpotPolicy):
                     return index
         return None
 
-    def plan(self, cluster: Cluster, job: Job) -> EvictionPlan | None:
+    def plan(self, cluster: Cluster, job: Job) -> PodEvictionPlan | None:
         """Return which nodes are taken back."""
         return plan_evictions(cluster, self.state, job, lambda _: 0.0, _loan_cost, whole_nodes=True)
 

@@ -9,7 +9,7 @@ from eviction import NodeResources, Share
 from simulate.cluster import Cluster
 from simulate.job import Job, JobClass, Run
 from simulate.policies.spot.base import GRACE_S, SpotPolicy
-from simulate.policies.spot.eviction import EvictionPlan
+from simulate.policies.spot.eviction import PodEvictionPlan
 from simulate.policies.spot.state import HOUR, SpotState, longest_wait
 from simulate.simulation import Simulation
 
@@ -55,7 +55,7 @@ class SpotJobView(msgspec.Struct, frozen=True):
     evictions: int
 
 
-class NodeView(msgspec.Struct, frozen=True):
+class SpotNodeView(msgspec.Struct, frozen=True):
     """A node that is up.
 
     Attributes:
@@ -161,10 +161,10 @@ class ClusterView:
         """GPUs of the largest node."""
         return self._cluster.largest
 
-    def node(self, index: int) -> NodeView:
+    def node(self, index: int) -> SpotNodeView:
         """Return what is on a node."""
         node = self._state.nodes[index]
-        return NodeView(
+        return SpotNodeView(
             index=index,
             gpus=node.gpus,
             gpu_type=node.gpu_type,
@@ -176,7 +176,7 @@ class ClusterView:
             spot=[self._spot(run) for run in node.spot.values()],
         )
 
-    def nodes(self) -> Sequence[NodeView]:
+    def nodes(self) -> Sequence[SpotNodeView]:
         """Return all nodes that are up."""
         return [self.node(node.index) for node in self._cluster.nodes if node.up]
 
@@ -259,13 +259,13 @@ class Managed(SpotPolicy):
         """Ask the manager."""
         return self.manager.choose(self._view(cluster), _request(job))
 
-    def plan(self, cluster: Cluster, job: Job) -> EvictionPlan | None:
+    def plan(self, cluster: Cluster, job: Job) -> PodEvictionPlan | None:
         """Ask the manager."""
         answer = self.manager.evictions(self._view(cluster), _request(job))
         if answer is None:
             return None
         running = {run.job.job_id: run for node in self.state.nodes for run in node.spot.values()}
-        return EvictionPlan([running[victim] for victim in answer[0]], list(answer[1]))
+        return PodEvictionPlan([running[victim] for victim in answer[0]], list(answer[1]))
 
     def _view(self, cluster: Cluster) -> ClusterView:
         return ClusterView(cluster, self.state, self.waiting_spot, self.now)

@@ -9,7 +9,7 @@ import pytest
 from processors.advise.predictors.model_file import load, save
 from processors.advise.predictors.train import train
 from records import ANSWERED, Estimate, EventKind, JobEvent, Position, Workload
-from schedmate.advisor.drift import FEWEST, NEWEST, Drift, Outcome
+from schedmate.advisor.drift import FEWEST, NEWEST, Drift, ScoredEstimate
 from schedmate.advisor.history_file import HistoryFile, history_file
 from schedmate.advisor.metrics import AdvisorMetrics
 from schedmate.advisor.settings import CURRENT
@@ -148,13 +148,13 @@ def test_drift_is_seen_once_the_error_grows() -> None:
     metrics = AdvisorMetrics()
     drift = Drift(metrics)
     for _ in range(FEWEST):
-        drift.take("a", 0.2, Outcome(0.2, inside=True))
+        drift.take("a", 0.2, ScoredEstimate(0.2, inside=True))
     assert value(metrics.drifted) == 0
     for _ in range(FEWEST + 1):
-        drift.take("a", 0.2, Outcome(0.6, inside=True))
+        drift.take("a", 0.2, ScoredEstimate(0.6, inside=True))
     assert value(metrics.drifted) == 1
     for _ in range(FEWEST):
-        drift.take("b", 0.6, Outcome(0.6, inside=True))
+        drift.take("b", 0.6, ScoredEstimate(0.6, inside=True))
     assert value(metrics.drifted) == 0
 
 
@@ -163,5 +163,5 @@ def test_drift_is_seen_once_intervals_hold_too_many_or_too_few(every: int, drift
     metrics = AdvisorMetrics()
     drift = Drift(metrics)
     for number in range(NEWEST):
-        drift.take("a", 0.2, Outcome(0.2, inside=not every or number % every > 0))
+        drift.take("a", 0.2, ScoredEstimate(0.2, inside=not every or number % every > 0))
         assert value(metrics.drifted) == (drifted if number == NEWEST - 1 else 0)

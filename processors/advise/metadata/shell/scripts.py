@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from processors.advise.metadata.tree import SourceTree
 
 from .state import Shell, ShellCommand
-from .statements import LONGEST_SCRIPT, Statements
+from .statements import LONGEST_SCRIPT, ShellStatements
 
 _ARRAY_JOB = re.compile(r"^#SBATCH\s+(?:--array[= ]|-a\s*)(\d+)", re.MULTILINE)
 
@@ -34,7 +34,7 @@ def commands(  # noqa: PLR0917  # all of them by name or place
     task = _ARRAY_JOB.search(text[:LONGEST_SCRIPT])
     if task:
         shell.variables.setdefault("SLURM_ARRAY_TASK_ID", task[1])
-    Statements(shell).run(_prepared(text))
+    ShellStatements(shell).run(_prepared(text))
     return shell.found
 
 

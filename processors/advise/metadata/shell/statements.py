@@ -1,4 +1,4 @@
-"""Statements of a script, in the order in which it reaches them: conditions, functions, loops (their first round), `cd`, `source`.
+"""ShellStatements of a script, in the order in which it reaches them: conditions, functions, loops (their first round), `cd`, `source`.
 
 The syntax comes from tree-sitter's Bash grammar. Nothing is run. What a substitution `$(…)` would print is known of a few commands that
 tell paths or repeat their words, and empty otherwise. Where a condition is not known, its first branch stands for it.
@@ -42,7 +42,7 @@ def _from_latin(parsed: bytes) -> str:
     return parsed.decode().encode("latin-1").decode(errors="replace")
 
 
-class Statements:
+class ShellStatements:
     """Follows statements in a shell's state."""
 
     def __init__(self, shell: Shell) -> None:
@@ -96,7 +96,7 @@ class Statements:
             steps=shell.steps,
             depth=shell.depth + 1,
         )
-        Statements(inner).run(text)
+        ShellStatements(inner).run(text)
         shell.steps = inner.steps + 1
         if any(each.words[:1] == ["bc"] for each in inner.found):
             value = evaluate(inner, " ".join(inner.printed))
@@ -143,7 +143,7 @@ class Statements:
             [text] if node.type in {"test_operator", "&&", "||", "!"} or not node.is_named else [self._words.text(text)]
         )
 
-    # Statements.
+    # ShellStatements.
 
     def _if_statement(self, node: Node) -> str:
         """Follow the branch that is taken; the first one that may be."""
@@ -371,7 +371,7 @@ class Statements:
 
 _STATEMENTS = frozenset(
     each[1:]
-    for each in vars(Statements)
+    for each in vars(ShellStatements)
     if each.endswith(("_statement", "_command", "_definition", "_assignment", "_assignments"))
 ) | {
     "list",
