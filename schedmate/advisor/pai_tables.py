@@ -9,7 +9,7 @@ from pathlib import Path
 from processors.advise.past import PastJob, SubmittedJob
 from processors.advise.predictors.job import Completion
 from processors.advise.predictors.pai import READ, SENSORS, Advance, gpu_utilisation, read
-from records import UserError, in_words
+from records import UserError
 
 
 def size(folder: Path) -> int:
@@ -39,9 +39,7 @@ def past_jobs(folder: Path, began: float, advance: Advance) -> Iterator[tuple[st
         used = gpu_utilisation(folder, advance) if has_sensors(folder) else {}
         jobs = read(folder, advance)
     except (OSError, ValueError) as error:
-        raise UserError(
-            f"expected PAI's tables as CSV with their .header files in {folder}: {in_words(error)}"
-        ) from error
+        raise UserError(f"expected PAI's tables as CSV with their .header files in {folder}: {error}") from error
     for done in jobs:
         yield f"pai/{done.job.job_id}", _past(done, began, used.get(done.job.job_id))
 

@@ -64,3 +64,11 @@ def test_every_kind_of_alarm_is_explained() -> None:
     for kind in AlarmKind:
         assert f"| `{kind}` |" in (ROOT / "docs" / "alarms.md").read_text()
         assert f"`alarm_{kind}`" in (ROOT / "docs" / "redis.md").read_text()
+
+
+def test_the_list_of_examples_names_all() -> None:
+    page = ROOT / "examples" / "README.md"
+    links = re.findall(r"\]\(([^)\s#]+)", page.read_text())
+    assert all((page.parent / target).exists() for target in links)
+    there = {each.name + "/" * each.is_dir() for each in page.parent.iterdir()} - {page.name, "__pycache__/"}
+    assert there == set(re.findall(r"`([\w.]+/?)`(?:,| \|)", page.read_text()))
