@@ -9,7 +9,7 @@ QUICK = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "n
 WORKERS ?= $(shell expr $$(nproc) + 1)
 SLOW := kafka or redis or slurm or kubernetes or ray or clickhouse or vllm or slow
 
-.PHONY: help install demo pyz check test bench chaos races corpus-score failures-score simulate docs site clean
+.PHONY: help install demo pyz check types quick test bench chaos races corpus-score failures-score simulate docs site clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,7 +36,12 @@ pyz: $(VENV)/.installed  ## dist/schedmate-pipe.pyz: the pipe as one file for an
 check: $(VENV)/.developing  ## lint, types and the quick tests: no server, two and a half minutes on two cores
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(MAKE) --no-print-directory --jobs 2 types quick
+
+types: $(VENV)/.developing
 	$(BIN)/mypy
+
+quick: $(VENV)/.developing
 	$(QUICK)
 
 test: $(VENV)/.developing  ## lint, types and all tests, on real servers

@@ -47,7 +47,8 @@ class Approvals:
         """
         if (exact := self._decisions.get(decision_id)) and (settled := self._settled(exact, now)):
             raise NotWaiting(f"expected a decision that waits for approval, got one that {settled}: {decision_id}")
-        found = [one for one in self.waiting(now) if one.id.startswith(decision_id)]
+        # An empty id, of a variable that is not set, would be the beginning of any.
+        found = [one for one in self.waiting(now) if decision_id and one.id.startswith(decision_id)]
         if len(found) == 1:
             return found[0]
         if exact := next((one for one in found if one.id == decision_id), None):

@@ -26,10 +26,10 @@ from scheduler_bridge.review import Review
 from scheduler_bridge.settings import BridgeSettings
 from scheduler_bridge.signing import SigningKeys
 
-Remembered = Decision | DecisionResult | OperatorCommand | Checkpoint | Failure
+Remembered = Decision | DecisionResult | OperatorCommand | Checkpoint | Failure | Alarm
 """What the bridge reads back when it starts, and right before an action."""
 
-Accepted = Remembered | Slowdown | Alarm | JobEvent | Quota
+Accepted = Remembered | Slowdown | JobEvent | Quota
 """What the bridge reads."""
 
 WORK = 5.0
@@ -94,11 +94,13 @@ class Bridge:
         return self._journal.commands.stops
 
     def remember(self, record: Remembered) -> None:
-        """Take in one record of the history, in any order."""
+        """Take in one record of the history, in any order. Of alarms it matters that a hang is over; that is written down."""
         if isinstance(record, Checkpoint):
             self._proposals.on_checkpoint(record)
         elif isinstance(record, Failure):
             self._journal.verdicts.remember(record)
+        elif isinstance(record, Alarm):
+            self._proposals.retract(record)
         else:
             self._journal.remember(record)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from records import Action, Decision, Mode, Outcome
+from records import Action, Decision, DecisionResult, Mode, Outcome
 from resilience import Outage
 from scheduler_bridge import effects
 from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, NodeView, SchedulerAway, SchedulerJobState
@@ -10,6 +10,7 @@ from scheduler_bridge.bundle import Bundles
 from scheduler_bridge.examine import examine
 from scheduler_bridge.guardrails import (
     AGAIN,
+    HELD_BACK,
     Objection,
     Wait,
     awaits_approval,
@@ -63,8 +64,7 @@ class Execution:
         self._journal.record(decision, Outcome.STARTED, "; ".join(each for each in notes if each))
         try:
             if effects.is_told_first(self.actuator, decision):
-                self.actuator.signal(decision.job, self._journal.settings.checkpoint_signal)
-                self._journal.wait(decision, Wait(f"job {decision.job} was told to save a checkpoint"))
+                self._tell_to_save(decision)
                 return
         except SchedulerAway as error:
             self.note_outage(error)
@@ -190,13 +190,14 @@ class Execution:
         )
         runs = job.state is SchedulerJobState.RUNNING
         if job.state is SchedulerJobState.STOPPING or (runs and waits):
-            self._journal.wait(decision, Wait(f"job {decision.job} was told to save a checkpoint"))
+            self._wait_for_save(decision, started, job)
             return
         self._catch_up()
         if not self._journal.ledger.is_open(decision.id):
             return  # another bridge has dealt with it
         against: Objection | Wait | None = stopped(self._journal.context())
-        if runs:  # one that died of the signal is queued again, whoever needs its place
+        if runs:  # one that died of the signal is queued again, whoever says what
+            against = against or self._untimely(decision, started) or self._forbidden(decision, started, job)
             against = against or self._needless(decision)
         if isinstance(against, Wait):
             self._journal.wait(decision, against)
@@ -204,6 +205,42 @@ class Execution:
             self._journal.conclude(decision, against, seen=job)
         else:
             self._carry_out(decision)
+
+    def _tell_to_save(self, decision: Decision) -> None:
+        self.actuator.signal(decision.job, self._journal.settings.checkpoint_signal)
+        self._journal.watch(decision.id).told = True
+        self._journal.wait(decision, Wait(f"job {decision.job} was told to save a checkpoint"))
+
+    def _wait_for_save(self, decision: Decision, started: DecisionResult, job: JobView) -> None:
+        """Wait, and tell a job once more of which this bridge does not know that it was told: better twice than never."""
+        untold = job.state is SchedulerJobState.RUNNING and not self._journal.watch(decision.id).told
+        try:
+            if untold and not stopped(self._journal.context()) and not self._forbidden(decision, started, job):
+                self._tell_to_save(decision)
+                return
+        except SchedulerAway as error:
+            self.note_outage(error)
+        except ActuatorError as error:  # it ended meanwhile, perhaps: the next look shows it
+            self._journal.wait(decision, Wait(str(error)))
+            return
+        self._journal.wait(decision, Wait(f"job {decision.job} was told to save a checkpoint"))
+
+    def _untimely(self, decision: Decision, started: DecisionResult) -> Objection | None:
+        """Return that the grace period was over long ago, as after a night in which no bridge ran.
+
+        Its end is to the eviction what the cause was to the decision: so long after it the act may begin.
+        """
+        late = self._journal.clock() - (started.time + decision.grace_s + decision.expires - decision.time)
+        return Objection("expiry", f"its time was over {late:.0f} s ago", Outcome.EXPIRED) if late > 0 else None
+
+    def _forbidden(self, decision: Decision, started: DecisionResult, job: JobView) -> Objection | Wait | None:
+        """Return that people or the operator's settings have come to speak against what has begun, and can still be left."""
+        if objection := first_objection(decision, self._journal.context(), HELD_BACK):
+            return objection
+        held_back = self._held_back(decision, job)
+        # An approval ends with the decision's own time, which may be over before the grace period is.
+        approved = self._journal.commands.approval(decision, started.time)
+        return None if isinstance(held_back, Wait) and approved else held_back
 
     def _needless(self, decision: Decision) -> Objection | Wait | None:
         """Return that the job for which another one was to go has found its place meanwhile, or that this is not known."""

@@ -39,6 +39,7 @@ class Watch:
         user: In whose favour it is, as the scheduler says; None until it was asked.
         mode: How far it may go with this job or node, as far as that is known.
         saved: When the job began to save its last durable checkpoint, in seconds since 1970.
+        told: This bridge has told the job to save a checkpoint, and the scheduler took that.
     """
 
     due: float
@@ -49,6 +50,7 @@ class Watch:
     user: str | None = None
     mode: Mode = Mode.ACT
     saved: float = 0.0
+    told: bool = False
 
 
 class Journal:

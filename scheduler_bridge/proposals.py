@@ -44,11 +44,16 @@ class Proposals:
         """Propose what an alarm leads to; retract what it led to where it is over."""
         for decision in propose(alarm, self._journal.settings):
             self._adopt(decision)
+        self.retract(alarm)
+
+    def retract(self, alarm: Alarm) -> None:
+        """Conclude what a hang led to that is over, where nothing was done about it yet."""
         if alarm.kind is not AlarmKind.HANG or alarm.raised:
             return
         for entry in self._journal.ledger.about(alarm.job, alarm.attempt):
-            if entry.policy == cancel_hung.POLICY and entry.untouched and entry.decision is not None:
-                self._journal.conclude(entry.decision, Objection("alarm", f"the hang is over: {alarm.detail}"))
+            about = entry.decision
+            if about and about.policy == cancel_hung.POLICY and entry.untouched and about.time <= alarm.time:
+                self._journal.conclude(about, Objection("alarm", f"the hang is over: {alarm.detail}"))
 
     def on_quota(self, quota: Quota) -> None:
         """Propose whom to hold and whom to let go, unless the quota is no longer in force."""

@@ -8,7 +8,7 @@ import structlog
 
 from records import (
     Alarm,
-    Checkpoint,
+    Command,
     Decision,
     DecisionResult,
     Failure,
@@ -19,25 +19,28 @@ from records import (
     Quota,
     Record,
     Slowdown,
+    check,
+    decode_any_version,
 )
 from resilience import Outage, retry
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import Actuator
+from scheduler_bridge.bridge import Remembered
 from scheduler_bridge.bundle import Bundles
 from scheduler_bridge.signing import SigningKeys
 from streams.accept import accept
 from streams.kafka import Connection, KafkaFollower
 from streams.spans import VERDICT, Span, Spans, about_verdict
-from streams.transport import Producer, TransportError, outgoing
+from streams.transport import Message, Producer, TransportError, outgoing
 
 log = structlog.get_logger(__name__)
 
 READ = ("failures", "slowdowns", "alarms", "decisions", "decision-results", "job-events", "quotas")
 FOLLOWED = ("decisions", "decision-results", "approvals")
 """Every bridge reads these on its own, too: one that stands by knows what the other did, and a stop reaches both."""
-RECENT = ("checkpoints", "failures")
-"""And of these what is not old: what a job would lose, where it goes on, and how far it came before it failed is known wherever the
-bridge works.
+RECENT = ("checkpoints", "failures", "alarms")
+"""And of these what is not old: what a job would lose, where it goes on, how far it came before it failed, and that it hangs no more is
+known wherever the bridge works.
 """
 RECENT_S = 86400.0
 """How old: work since an earlier save weighs like work that was never saved, and a job that ran for a day gained steps."""
@@ -56,20 +59,34 @@ class History:
         recent = KafkaFollower(connection, RECENT, since=time.time() - RECENT_S)
         self._followers = (recent, KafkaFollower(connection, FOLLOWED))
 
-    def __call__(self) -> Iterator[Decision | DecisionResult | OperatorCommand | Checkpoint | Failure]:
+    def __call__(self) -> Iterator[Remembered]:
         """Yield what was written since the last call, up to now."""
         for message in (message for follower in self._followers for message in follower.new()):
             try:
                 record = accept(message)
-            except InvalidRecord:
-                continue  # it becomes a dead letter where a group reads it
-            if isinstance(record, Decision | DecisionResult | OperatorCommand | Checkpoint | Failure):
+            except InvalidRecord:  # it becomes a dead letter where a group reads it
+                if (forbids := _forbids(message)) is None:
+                    continue
+                record = forbids
+            if isinstance(record, Remembered):
                 yield record
 
     def close(self) -> None:
         """Let go of the broker."""
         for follower in self._followers:
             follower.close()
+
+
+def _forbids(message: Message) -> OperatorCommand | None:
+    """Return a stop or a rejection of a later version: it holds, whatever else it says that is not known here. An approval does not."""
+    if message.position.topic != "approvals":
+        return None
+    try:
+        command = decode_any_version(OperatorCommand, message.value)
+        check(command)
+    except InvalidRecord:
+        return None
+    return command if command.command in (Command.STOP, Command.REJECT) else None
 
 
 class Bridging:

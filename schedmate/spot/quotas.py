@@ -18,6 +18,10 @@ from scheduler_bridge.settings import BridgeSettings
 LISTED = 1000
 """Organisations, and spot jobs beyond the quota, that a record names at most: it has to fit into a message."""
 
+INFORMED = 2
+"""Newest quotas whose jobs beyond them may be held. One alone does not do: a job may be held right after the look that shows it waiting,
+and fitting; and one that was made while the scheduler did not answer names none."""
+
 IsHeld = Callable[[BeyondQuota], bool]
 """Whether a job that was beyond the last quota is held for that now, as the scheduler shows it."""
 
@@ -41,6 +45,7 @@ class Quotas:
         self._gfs = Gfs(start, parameters, DemandEstimator(start, holidays=settings.holidays))
         self._log = DemandLog(24 * settings.history_days)
         self._last: Quota | None = None
+        self._informed: list[Quota] = []
         self._census: Census | None = None
         self._peaks: dict[str, float] = {}
         self._starts: dict[tuple[str, int], float] = {}
@@ -57,6 +62,8 @@ class Quotas:
         if record.capacity is not None:
             # The peak is of the interval that ended when the record was made.
             self._log.observe(record.time - 1, {each.organisation: each.peak for each in record.organisations})
+            newest = {known.time: known for known in (*self._informed, record)}
+            self._informed = [newest[time] for time in sorted(newest)[-INFORMED:]]
         if self._last is None or record.time > self._last.time:
             self._last = record
             self._gfs.safety = record.safety
@@ -105,11 +112,11 @@ class Quotas:
         self._peaks = {}
 
     def _held(self, census: Census, is_held: IsHeld) -> list[BeyondQuota]:
-        """Return who was beyond the last quota, is no longer in the queue, and is held."""
+        """Return who was beyond one of the last quotas, is no longer in the queue, and is held."""
         running, waiting = census.spot_running, census.spot_waiting
         seen = {job.view.job for job in running} | {job.view.job for job in waiting}
-        missing = [each for each in (self._last.beyond if self._last else ()) if each.job not in seen]
-        return [msgspec.structs.replace(each, held=True) for each in missing if is_held(each)]
+        listed = {each.job: each for quota in self._informed for each in quota.beyond if each.job not in seen}
+        return [msgspec.structs.replace(each, held=True) for each in listed.values() if is_held(each)]
 
     def _begins(self, now: float) -> float:
         step = self._settings.update_seconds
@@ -230,4 +237,5 @@ def _beyond_quota(gpus: float, census: Census, held: Sequence[BeyondQuota]) -> l
                 beyond.append(msgspec.structs.replace(each, fits=True))
         else:
             beyond.append(msgspec.structs.replace(each, fits=False))
+    beyond.sort(key=lambda each: not each.held)  # whoever is held and not listed is never let go
     return beyond[:LISTED]

@@ -24,12 +24,16 @@ GUARDRAILS: tuple[Guardrail, ...] = (
 )
 """In this order; the first objection is the one that is written down."""
 
-AGAIN: tuple[Guardrail, ...] = (mode.check, signature.check, people.check, bounds.check, expiry.check)
+HELD_BACK: tuple[Guardrail, ...] = (mode.check, signature.check, people.check)
+"""Those that are asked once more before a job is evicted that was told to save a checkpoint: what the operator and people say now."""
+
+AGAIN: tuple[Guardrail, ...] = (*HELD_BACK, bounds.check, expiry.check)
 """Those that are asked once more before what was begun and cut off is done again; the others would count the first try."""
 
 __all__ = [
     "AGAIN",
     "GUARDRAILS",
+    "HELD_BACK",
     "Context",
     "Guardrail",
     "LimitReached",

@@ -7,7 +7,10 @@ from .host_list import expand
 
 _HELD = re.compile(r"(gpu|shard)(?::[A-Za-z][^:,(]*)?:(\d+)\(IDX:([0-9,-]+)\)")
 _OF_NODE = re.compile(r" Gres=(\S*)")
-_COUNT = re.compile(r"(?:^|,)(?:gres[:/])?(gpu|shard)(?:[:=](?![0-9]+(?:[,(]|$))[^:=,(]*)?[:=]([0-9]+)")
+_COUNT = re.compile(r"(?:^|,)(?:gres[:/])?(gpu|shard)(?:[:=](?![0-9]+(?:[,(]|$))[^:=,(]*)?(?:[:=]([0-9]+))?(?=[,(]|$)")
+"""A kind, perhaps a type, and a number; `gres:gpu` and `gres:gpu:a100` are one each, as `--gres=gpu` asked for."""
+
+_TYPE = re.compile(r"(?:^|[,:/])gpu:(?![0-9]+(?:[,(]|$))([^:=,(]+)")
 
 
 def held_devices(
@@ -48,8 +51,13 @@ def counts(gres: str) -> dict[str, int]:
     """Return how many GPUs and shards a list names, of whatever type: `gpu:a100:2,shard:8`, `gres:gpu:2`, `gres/gpu=2`."""
     found: dict[str, int] = {}
     for kind, number in _COUNT.findall(gres):
-        found[kind] = found.get(kind, 0) + int(number)
+        found[kind] = found.get(kind, 0) + int(number or 1)
     return found
+
+
+def gpu_types(gres: str) -> frozenset[str]:
+    """Return the types of GPUs that a list names: `a100` of `gpu:a100:2,shard:8`, `gres/gpu:a100=2`."""
+    return frozenset(_TYPE.findall(gres))
 
 
 def held_parts(gres: str, shards_per_gpu: int) -> dict[int, float]:

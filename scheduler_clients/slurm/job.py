@@ -26,7 +26,7 @@ ENDED = frozenset(
 NONE = frozenset({"", "(null)", "None", "N/A", "Unknown"})
 """What Slurm writes for a field that is not set."""
 
-_SHARDS = re.compile(r"(?:^|,)gres[:/]shard[:=]([0-9]+)")
+_SHARDS = re.compile(r"((?:^|,)gres[:/]shard)(?:([:=])[0-9]+)?(?=,|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,8 @@ class SlurmJob:
         tasks: Number of tasks.
         memory: MB on each node that it asks for.
         exclusive: It shares its nodes with no other job.
+        features: What its nodes must have, as Slurm writes it (`fast&a100`); empty for nothing.
+        reservation: The reservation in which it runs or is to run; empty for none.
         shares: What it holds, by node.
         het_numbers: Of a part of a heterogeneous job, and of the whole: the numbers of all parts, the first one first.
         parts: Of a heterogeneous job as a whole: its parts.
@@ -121,6 +123,8 @@ class SlurmJob:
     tasks: int = 1
     memory: float = 0.0
     exclusive: bool = False
+    features: str = ""
+    reservation: str = ""
     shares: Mapping[str, SlurmShare] = field(default_factory=dict)
     het_numbers: tuple[str, ...] = ()
     parts: tuple["SlurmJob", ...] = ()
@@ -128,8 +132,7 @@ class SlurmJob:
     @property
     def shards_per_node(self) -> int:
         """Shards that the job asks for on each node; 0 where it asks for none."""
-        found = _SHARDS.search(self.tres_per_node)
-        return int(found[1]) if found else 0
+        return counts(self.tres_per_node).get("shard", 0)
 
     @property
     def asked_per_node(self) -> dict[str, float]:
@@ -143,7 +146,7 @@ class SlurmJob:
 
     def with_shards(self, shards: int) -> str:
         """Return `tres_per_node` with another number of shards, and all else as it was."""
-        return _SHARDS.sub(lambda found: found[0][: -len(found[1])] + str(shards), self.tres_per_node)
+        return _SHARDS.sub(lambda found: f"{found[1]}{found[2] or ':'}{shards}", self.tres_per_node)
 
     def is_called(self, name: str) -> bool:
         """True where `name` means this job alone: the id that Slurm prints, or its number where that is not an array's, too."""

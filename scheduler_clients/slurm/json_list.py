@@ -75,6 +75,8 @@ def _job(fields: Mapping[str, Any]) -> SlurmJob | None:
             cpus=_number(fields.get("cpus")) or 0,
             tasks=_number(fields.get("tasks")) or 1,
             memory=float(_number(fields.get("memory_per_node")) or 0),
+            features=_text(fields.get("features")),
+            reservation=_text(fields.get("resv_name")),
             shares=_shares(nodes, gres, _number(fields.get("cpus")) or 0),
             het_numbers=expand(f"[{fields['het_job_id_set']}]") if _number(fields["het_job_id"]) else (),
         )

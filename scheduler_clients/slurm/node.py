@@ -7,10 +7,11 @@ import re
 from dataclasses import dataclass
 
 from .gres import counts as gres_counts
+from .gres import gpu_types
 from .job import NONE
 
 _NAME = re.compile(r"\s*NodeName=(\S+)")
-_FIELD = re.compile(r" (State|Partitions|BootTime|CPUTot|CPUEfctv|RealMemory|Gres)=(\S*)")
+_FIELD = re.compile(r" (State|Partitions|BootTime|CPUTot|CPUEfctv|RealMemory|Gres|ActiveFeatures)=(\S*)")
 _REASON = re.compile(r" Reason=(.*?) \[\S+@\S+\]")
 _COMMENT = re.compile(r" Comment=(.*?)(?= Reason=| Extra=| InstanceId=|$)")
 _MARKS = "*~#!%$@^-+"
@@ -32,6 +33,8 @@ class SlurmNode:
         memory: Its memory, in MB.
         gpus: Number of GPUs.
         shards_per_gpu: Shards that make one of them; 0 where it has none.
+        features: What jobs may ask for by name (`--constraint`).
+        gpu_types: Slurm's names of the types of its GPUs; empty where it names none.
     """
 
     name: str
@@ -44,6 +47,8 @@ class SlurmNode:
     memory: float = 0.0
     gpus: int = 0
     shards_per_gpu: int = 0
+    features: frozenset[str] = frozenset()
+    gpu_types: frozenset[str] = frozenset()
 
 
 def parse(line: str) -> SlurmNode | None:
@@ -68,6 +73,8 @@ def parse(line: str) -> SlurmNode | None:
         memory=float(_count(fields.get("RealMemory"))),
         gpus=(counts := gres_counts(fields.get("Gres", ""))).get("gpu", 0),
         shards_per_gpu=counts.get("shard", 0) // counts["gpu"] if counts.get("gpu") else 0,
+        features=frozenset(fields.get("ActiveFeatures", "").split(",")) - NONE,
+        gpu_types=gpu_types(fields.get("Gres", "")),
     )
 
 

@@ -87,6 +87,8 @@ def parse(line: str) -> SlurmJob | None:
         tasks=_count(fields.get("NumTasks")) or 1,
         memory=_memory(fields, cpus),
         exclusive=fields.get("OverSubscribe") == "NO",
+        features=_word(fields.get("Features")),
+        reservation=_word(fields.get("Reservation")),
         shares=shares,
         het_numbers=_het_numbers(found),
     )

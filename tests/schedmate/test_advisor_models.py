@@ -89,7 +89,7 @@ def fill(history: Path, jobs: list[Completion], factor: float = 1.0, model: str 
                     id=job.job_id, job=job.job_id, time=job.submitted, duration_s=usual,
                     duration_low_s=0.7 * usual, duration_high_s=1.3 * usual, method="predictor", model=model,
                 )  # fmt: skip
-                opened.tell(f"slurm/{job.job_id}", told)
+                opened.record_estimate(f"slurm/{job.job_id}", told)
         opened.commit()
 
 

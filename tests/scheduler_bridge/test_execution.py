@@ -8,15 +8,16 @@ import pytest
 
 from records import Action, Command, Mode, Outcome, Record
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import JobView, SchedulerJobState, SchedulerNodeState
+from scheduler_bridge.actuators import JobView, SchedulerAway, SchedulerJobState, SchedulerNodeState
 from scheduler_bridge.actuators.local import LocalActuator, LocalScheduler
 from scheduler_bridge.node_check import NodeCheck
 from scheduler_bridge.selectors import Selector
 from tests.scheduler_bridge.actuators.test_local import SLEEP
 from tests.scheduler_bridge.findings import NOW, checkpoint
+from tests.scheduler_bridge.policies.test_cancel_hung import hang
 from tests.scheduler_bridge.test_actions import DONE, SAVES, SETTINGS, decide, node, running
 from tests.scheduler_bridge.test_bridge import Stand
-from tests.scheduler_bridge.test_people import command
+from tests.scheduler_bridge.test_people import command, word
 
 STOPPED = [Outcome.STOPPED]
 
@@ -112,6 +113,25 @@ def test_a_job_that_begins_anew_while_stacks_are_taken_is_left_alone(stand: Slow
     assert state(stand, job) is SchedulerJobState.RUNNING
 
 
+def test_a_job_that_goes_on_while_stacks_are_taken_is_left_alone(stand: SlowStand) -> None:
+    job = running(stand)
+    over = hang(job, raised=False, time=NOW + 5, detail="step 7")
+    stand.actuator.happens = lambda: stand.history.append(over)
+    stand.bridge.accept(hang(job))
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.REFUSED]
+    assert "the hang is over: step 7" in stand.written.results[-1].detail
+    assert state(stand, job) is SchedulerJobState.RUNNING
+
+
+def test_the_end_of_an_earlier_hang_says_nothing_of_a_later_one(stand: SlowStand) -> None:
+    job = running(stand)
+    stand.history.append(hang(job, raised=False, time=NOW - 5000))
+    stand.bridge.accept(hang(job))
+    stand.bridge.advance()
+    assert stand.written.outcomes == DONE
+
+
 def test_what_is_well_is_not_drained_and_what_is_ill_is(stand: SlowStand) -> None:
     decide(stand, Action.DRAIN, node="slot-0", node_evidence=True)
     assert stand.written.outcomes == DONE
@@ -201,3 +221,100 @@ def test_what_a_crash_cut_off_is_not_done_once_the_operator_has_held_it_back(
     stand.bridge.advance()
     assert stand.written.outcomes == [Outcome.STARTED, outcome]
     assert state(stand, job) is SchedulerJobState.RUNNING
+
+
+@pytest.mark.parametrize(
+    ("changed", "outcome"),
+    [
+        ({"modes": {Action.EVICT: Mode.SHADOW}}, Outcome.SHADOWED),
+        ({"modes_for": {Selector(): {Action.EVICT: Mode.SHADOW}}}, Outcome.REFUSED),
+        ({"modes": {Action.EVICT: Mode.APPROVE}}, Outcome.AWAITING_APPROVAL),
+    ],
+)
+def test_a_job_that_was_told_to_save_stays_once_the_operator_has_held_evictions_back(
+    stand: SlowStand, changed: dict[str, Any], outcome: Outcome
+) -> None:
+    job = in_grace(stand)
+    stand.settings = SETTINGS.model_copy(update=changed)
+    stand.bridge = stand.new_bridge()
+    stand.clock.now += 61
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.STARTED, outcome]
+    assert stand.cluster.scheduler.job(job).attempt == 0  # type: ignore[union-attr]
+
+
+def test_a_job_that_was_told_to_save_stays_where_a_person_rejects_its_eviction(stand: SlowStand) -> None:
+    job = in_grace(stand)
+    stand.history.append(word(Command.REJECT, stand.written.decisions[0]))
+    stand.clock.now += 61
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.STARTED, Outcome.REFUSED]
+    assert stand.cluster.scheduler.job(job).attempt == 0  # type: ignore[union-attr]
+
+
+def test_a_job_is_not_evicted_long_after_its_grace_period_as_no_bridge_ran(stand: SlowStand) -> None:
+    job = in_grace(stand)
+    stand.clock.now += 36_000
+    stand.bridge = stand.new_bridge()
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.STARTED, Outcome.EXPIRED]
+    assert stand.cluster.scheduler.job(job).attempt == 0  # type: ignore[union-attr]
+
+
+def test_an_approval_holds_to_the_end_of_a_grace_period_that_outlasts_it(stand: SlowStand) -> None:
+    stand.settings = SETTINGS.model_copy(update={"modes": {Action.EVICT: Mode.APPROVE}})
+    stand.bridge = stand.new_bridge()
+    job = running(stand, SAVES)
+    while not stand.cluster.printed(job):
+        pass
+    about = decide(stand, Action.EVICT, job=job, grace_s=60, expires=NOW + 60)
+    stand.clock.now += 50
+    stand.history.append(word(Command.APPROVE, about))
+    stand.bridge.remember(stand.history[0])  # type: ignore[arg-type]
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.AWAITING_APPROVAL, Outcome.STARTED]
+    stand.clock.now += 61
+    stand.bridge.advance()
+    assert stand.written.outcomes[-1] is Outcome.DONE
+
+
+@pytest.mark.parametrize("killed", [True, False])
+def test_a_job_that_was_not_told_to_save_when_a_crash_or_an_outage_came_is_told_then(
+    stand: SlowStand, killed: bool
+) -> None:
+    class Killed(Exception):
+        pass
+
+    def dies(job: str, signal: str) -> None:
+        raise Killed if killed else SchedulerAway("an answer", "none", "it is asked again")
+
+    told: list[str] = []
+    stand.actuator.signal = dies  # type: ignore[method-assign]
+    if killed:
+        with pytest.raises(Killed):
+            in_grace(stand)
+        stand.bridge = stand.new_bridge()
+    else:
+        in_grace(stand)
+    stand.actuator.signal = lambda job, signal: told.append(job)  # type: ignore[method-assign]
+    for _ in range(3):
+        stand.clock.now += 10
+        stand.bridge.advance()
+    assert told == ["1"]
+    assert stand.written.outcomes == [Outcome.STARTED]
+    stand.clock.now += 31
+    stand.bridge.advance()
+    assert stand.written.outcomes == DONE
+
+
+def test_after_a_restart_no_job_is_told_to_save_that_may_not_be_evicted_any_more(stand: SlowStand) -> None:
+    told: list[str] = []
+    in_grace(stand)
+    stand.actuator.signal = lambda job, signal: told.append(job)  # type: ignore[method-assign]
+    for changes, said in (({"modes": {Action.EVICT: Mode.SHADOW}}, None), ({}, command(Command.STOP))):
+        stand.settings = SETTINGS.model_copy(update=changes)
+        stand.bridge = stand.new_bridge()
+        if said:
+            stand.bridge.remember(said)
+        stand.bridge.advance()
+    assert told == []

@@ -71,8 +71,7 @@ def _noise(marks: Sequence[ProgressMark]) -> float:
     if pace == 0 or len(parts) < 2:
         return 0.0
     strays = [(units, seconds / units / pace - 1) for seconds, units in parts]
-    variance = (
-        sum(units * (stray * stray) for units, stray in strays) / done
-    )  # infinite where `**` would raise an error
+    # Multiplied, what is too large is infinite; `**` would raise an error.
+    variance = sum(units * (stray * stray) for units, stray in strays) / done
     ahead = max(marks[-1].rest * len(parts) / done, 1.0)
     return sqrt(variance * (1 / len(parts) + 1 / ahead))

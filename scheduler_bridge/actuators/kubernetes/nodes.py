@@ -6,12 +6,24 @@ import msgspec
 
 from scheduler_bridge.act_keys import read_keys
 from scheduler_bridge.actuators.views import NodeView, SchedulerNodeState
-from scheduler_clients.kubernetes import ACTS, Node, Pod, Taint
+from scheduler_clients.kubernetes import ACTS, Node, Pod, Taint, gpus
 
 DRAINED_BY = "schedmate.io/drained-by"
 """Annotation: the key of the act that drained the node, then the reason."""
 TAINT = "schedmate.io/drained"
 """Taint that says whose cordon it is. Both are there, or the drain is not the bridge's (any more)."""
+_LEAVES = frozenset(
+    {
+        "ToBeDeletedByClusterAutoscaler",
+        "karpenter.sh/disrupted",
+        "node.cloudprovider.kubernetes.io/shutdown",
+        "node.cloudprovider.kubernetes.io/uninitialized",
+        "node.kubernetes.io/out-of-service",
+    }
+)
+"""Taints of nodes that are about to go, or are not there yet."""
+_CONTROL_PLANE = frozenset({"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"})
+"""Taints of nodes that are no place for jobs: they must not count as what is left when workers are drained."""
 _MIRROR = "kubernetes.io/config.mirror"
 
 
@@ -65,5 +77,12 @@ def node_view(node: Node, pods: Sequence[Pod], pool_labels: Sequence[str]) -> No
 
 def _state(node: Node, pods: Sequence[Pod]) -> SchedulerNodeState:
     if in_service(node):
-        return SchedulerNodeState.UP if node.ready else SchedulerNodeState.DOWN
+        serves = node.ready and not _is_no_place(node)
+        return SchedulerNodeState.UP if serves else SchedulerNodeState.DOWN
     return SchedulerNodeState.DRAINING if any(works(pod) for pod in pods) else SchedulerNodeState.DRAINED
+
+
+def _is_no_place(node: Node) -> bool:
+    """True where taints of the cluster's own say that no job is to start there. A control plane with GPUs is meant for some."""
+    hard = {taint.key for taint in node.spec.taints if taint.effect in ("NoSchedule", "NoExecute")}
+    return bool(hard & _LEAVES) or (bool(hard & _CONTROL_PLANE) and not gpus(node.status.allocatable))

@@ -1,10 +1,12 @@
 """Checks of nodes on Slurm: of one in service, and of a drained one before it returns."""
 
+from contextlib import suppress
+
 import structlog
 
 from scheduler_bridge.actuators.base import ActuatorError
 from scheduler_bridge.node_check import NodeCheck
-from scheduler_clients.slurm import SlurmClient
+from scheduler_clients.slurm import SlurmClient, SlurmRefused
 from scheduler_clients.slurm.node_check import SlurmNodeCheck
 
 log = structlog.get_logger(__name__)
@@ -40,6 +42,10 @@ class NodeChecks:
             ActuatorError: It did not pass, and is drained as before.
             SlurmError: Slurm refused, or does not answer.
         """
+        with suppress(
+            SlurmRefused
+        ):  # one that was left by a bridge that was killed; nothing starts on a drained node meanwhile
+            self._client.unreserve_node(node)
         self._client.reserve_node(node)
         self._client.update_node(node, {"State": "RESUME"})
         checked = self._result(node, reserved=True)

@@ -4,7 +4,9 @@ from scheduler_bridge.act_keys import read_keys
 from scheduler_bridge.actuators.views import NodeView, SchedulerNodeState
 from scheduler_clients.slurm import SlurmNode
 
-_OUT = frozenset({"DOWN", "FAIL", "ERROR", "MAINT", "POWERED_DOWN", "POWERING_DOWN", "FUTURE"})
+_OUT = frozenset(
+    {"DOWN", "FAIL", "ERROR", "UNKNOWN", "MAINT", "MAINTENANCE", "POWERED_DOWN", "POWERING_DOWN", "FUTURE"}
+)
 _AT_REST = frozenset({"IDLE", "DOWN", "FAIL", "ERROR", "FUTURE"})
 """States of a node on which no job runs, as long as none completes there either."""
 

@@ -1,12 +1,14 @@
 """Slurm's queue as the bridge sees it: who waits for what, and who holds it."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from scheduler_bridge.actuators.queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
 from scheduler_bridge.actuators.views import SchedulerJobState
 from scheduler_clients.slurm import SlurmJob, SlurmNode
-from scheduler_clients.slurm.gres import held_parts
+from scheduler_clients.slurm.gres import gpu_types, held_parts
 
 from .jobs import state_of, view
 from .nodes import node_view
@@ -14,6 +16,12 @@ from .nodes import node_view
 BLOCKED = "Resources"
 """Slurm's word for the next job of a partition, which does not fit. What follows it waits for "Priority": room made for that would go to
 the job before it."""
+_CLOSED = frozenset(
+    {"RESERVED", "NOT_RESPONDING", "REBOOT_REQUESTED", "REBOOT_ISSUED", "POWER_DOWN", "INVAL", "INVALID_REG", "BLOCKED"}
+)
+"""Words of nodes in service on which no job starts, or none without a reservation: a place that is made there helps nobody."""
+_ALL_OF = re.compile(r"[\w.:-]+(?:&[\w.:-]+)*", re.ASCII)
+"""Features that a node must have all. Others (`a|b`, `[a*2&b*4]`) are Slurm's to read."""
 
 
 def queue_of(jobs: Iterable[SlurmJob], nodes: Mapping[str, SlurmNode]) -> Queue:
@@ -24,14 +32,14 @@ def queue_of(jobs: Iterable[SlurmJob], nodes: Mapping[str, SlurmNode]) -> Queue:
     for job in jobs:
         state = state_of(job)
         if state is SchedulerJobState.PENDING:
-            waiting.append(_waiting(job, whole))
+            waiting.append(_waiting(job, nodes.values(), whole))
         elif job.nodes and state in (SchedulerJobState.RUNNING, SchedulerJobState.STOPPING):
             running.append(_running(job, nodes, whole))
     capacities = (Capacity(node_view(node), node.cpus, node.memory, node.gpus) for node in nodes.values())
     return Queue(tuple(waiting), tuple(running), tuple(capacities))
 
 
-def _waiting(job: SlurmJob, whole: int) -> WaitingJob:
+def _waiting(job: SlurmJob, nodes: Iterable[SlurmNode], whole: int) -> WaitingJob:
     # Of a heterogeneous job: as if each of its nodes had to have the most that any of them must have.
     parts = job.parts or (job,)
     gpus = [_gpus_per_node(part, whole) for part in parts]
@@ -44,9 +52,21 @@ def _waiting(job: SlurmJob, whole: int) -> WaitingJob:
         exclusive=job.exclusive,
     )
     since = job.eligible or job.submitted or math.inf
-    # That is too much to evict others for.
-    blocked = job.reason == BLOCKED and None not in gpus and not job.parts
-    return WaitingJob(view(job.job, job, whole, ()), since, need, blocked)
+    # That is too much to evict others for, or nothing tells whose place it may have.
+    readable = not job.parts and not job.reservation and (not job.features or _ALL_OF.fullmatch(job.features))
+    blocked = job.reason == BLOCKED and None not in gpus and bool(readable)
+    seen = view(job.job, job, whole, ())
+    kept_away = {node.name for node in nodes if not _is_open(node, job)}
+    return WaitingJob(replace(seen, excluded=tuple(sorted({*seen.excluded, *kept_away}))), since, need, blocked)
+
+
+def _is_open(node: SlurmNode, job: SlurmJob) -> bool:
+    """Return whether a job may start on a node, once there is room."""
+    wanted = frozenset(job.features.split("&")) - {""}
+    types = gpu_types(",".join((job.tres_per_node, job.tres_per_job, job.tres_per_task)))
+    # Of which of its types the room on a node would be, nothing tells.
+    fits = not types or types == node.gpu_types
+    return fits and wanted <= node.features and not _CLOSED.intersection(node.states)
 
 
 def _running(job: SlurmJob, nodes: Mapping[str, SlurmNode], whole: int) -> RunningJob:

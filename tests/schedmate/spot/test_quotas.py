@@ -203,3 +203,33 @@ def test_hours_are_those_of_the_zone_without_summer_time() -> None:
 def test_holidays_come_from_the_settings_as_text() -> None:
     given = load(flags={"spot.holidays": "2031-05-01,2031-05-02", "spot.time_zone": "Asia/Shanghai"}).settings.spot
     assert given.holidays == (date(2031, 5, 1), date(2031, 5, 2))
+
+
+def test_who_is_held_is_let_go_after_an_interval_in_which_the_scheduler_did_not_answer() -> None:
+    quotas = fresh()
+    full = [runs("1", "n1", 8), runs("2", "n2", 8)]
+    decided(quotas, *full, waits("s", 4, spot=True))
+    quotas.lose_sight()
+    quotas.acknowledged(blind := quotas.decide(NOW + 300, lambda _: True))
+    assert (blind.quota, blind.beyond) == (None, [])
+    again = decided(quotas, full[0], now=NOW + 600, held=("s",))
+    assert [(each.job, each.held, each.fits) for each in again.beyond] == [("s", True, True)]
+
+
+def test_who_was_held_right_after_a_look_that_shows_it_waiting_is_let_go_later() -> None:
+    quotas = fresh()
+    decided(quotas, runs("1", "n1", 8), runs("2", "n2", 8), waits("s", 4, spot=True))
+    fits = decided(quotas, runs("1", "n1", 8), waits("s", 4, spot=True), now=NOW + 300, held=("s",))
+    assert fits.beyond == []
+    later = decided(quotas, runs("1", "n1", 8), now=NOW + 600, held=("s",))
+    assert [(each.job, each.held, each.fits) for each in later.beyond] == [("s", True, True)]
+
+
+def test_whoever_is_held_is_listed_however_many_wait_longer() -> None:
+    quotas = fresh()
+    full = [runs("1", "n1", 8), runs("2", "n2", 8)]
+    decided(quotas, *full, waits("s", 4, spot=True))
+    older = [waits(f"w{number}", 1, spot=True, since=NOW - 1000) for number in range(1000)]
+    quota = decided(quotas, *full, *older, now=NOW + 300, held=("s",))
+    assert quota.beyond[0].job == "s"
+    assert len(quota.beyond) == 1000

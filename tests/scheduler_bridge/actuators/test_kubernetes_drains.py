@@ -7,9 +7,11 @@ import pytest
 
 pytest.importorskip("kubernetes")
 
-from scheduler_bridge.actuators import SchedulerAway
+from scheduler_bridge.actuators import SchedulerAway, SchedulerNodeState
 from scheduler_bridge.actuators.kubernetes import KubernetesActuator
+from scheduler_bridge.actuators.kubernetes.nodes import node_view
 from scheduler_clients.kubernetes import KubernetesClient, KubernetesUnavailable, Node, Pod
+from tests.scheduler_bridge.actuators.kubernetes_objects import node
 
 KEY = "drain/0123456789abcdef"
 
@@ -40,3 +42,19 @@ def test_the_bridge_waits_for_a_server_that_went_away_after_the_cordon() -> None
     with pytest.raises(SchedulerAway):
         KubernetesActuator(cast(KubernetesClient, cluster)).drain("n1", "Xid 79", KEY)
     assert cluster.raw["spec"]["unschedulable"], "it is drained, as the next look will show"
+
+
+@pytest.mark.parametrize(
+    ("taint", "effect", "gpus", "state"),
+    [
+        ("node-role.kubernetes.io/control-plane", "NoSchedule", 0, SchedulerNodeState.DOWN),
+        ("node-role.kubernetes.io/control-plane", "NoSchedule", 8, SchedulerNodeState.UP),
+        ("node-role.kubernetes.io/control-plane", "PreferNoSchedule", 0, SchedulerNodeState.UP),
+        ("ToBeDeletedByClusterAutoscaler", "NoSchedule", 8, SchedulerNodeState.DOWN),
+        ("nvidia.com/gpu", "NoSchedule", 8, SchedulerNodeState.UP),
+    ],
+)
+def test_nodes_that_are_no_place_for_jobs_are_not_what_is_left(
+    taint: str, effect: str, gpus: int, state: SchedulerNodeState
+) -> None:
+    assert node_view(node("n1", gpus, [{"key": taint, "effect": effect}]), [], ()).state is state

@@ -87,6 +87,16 @@ def test_a_drained_node_returns_once_it_passes_and_nobody_gets_on_it_before(slur
     assert "schedmate-check" not in slurm.run("scontrol", "show", "reservation")
 
 
+def test_a_reservation_that_a_killed_bridge_left_does_not_keep_a_node_out_of_service(
+    slurm: Slurm, stand: Stand
+) -> None:
+    stand.carry_out("false", Action.DRAIN)
+    stand.client.reserve_node("n2")
+    assert stand.carry_out("true", Action.UNDRAIN) == [Outcome.STARTED, Outcome.DONE], stand.written.results[-1]
+    assert stand.state() == (SchedulerNodeState.UP, False)
+    assert "schedmate-check" not in slurm.run("scontrol", "show", "reservation")
+
+
 def test_what_does_not_end_or_prints_without_end_is_bounded(stand: Stand) -> None:
     began = time.monotonic()
     late = stand.check("echo begun; sleep 600", limit_s=1.0)(stand.client, "n1")

@@ -1,5 +1,7 @@
 """Evictions for jobs that wait, on a real Slurm."""
 
+import os
+import pwd
 import time
 from collections.abc import Iterator
 
@@ -122,3 +124,38 @@ def test_a_job_that_starts_again_learns_its_checkpoint(slurm: Slurm, actuator: S
     slurm.wait(told, "COMPLETED")
     assert (slurm.directory / f"slurm-{told}.out").read_text().split() == ["/run/500"]
     assert slurm.fields(told)["Comment"] == "theirs"
+
+
+def test_nobody_goes_in_vain_for_want_of_a_feature_or_into_a_reservation(
+    slurm: Slurm, actuator: SlurmActuator, full: list[str]
+) -> None:
+    at = {job: slurm.fields(job)["NodeList"] for job in full}
+    slurm.run("scontrol", "update", "NodeName=n2", "AvailableFeatures=fast", "ActiveFeatures=fast")
+    user = pwd.getpwuid(os.geteuid()).pw_name
+    where = ("ReservationName=class", "Flags=IGNORE_JOBS", "Nodes=n3", f"Users={user}")
+    slurm.run("scontrol", "create", "reservation", *where, "StartTime=now", "Duration=UNLIMITED")
+    try:
+        commands = SlurmCommands({"SLURM_CONF": str(slurm.configuration)})
+        client = SlurmClient(commands)
+        deadline = time.monotonic() + 60
+        while "RESERVED" not in client.nodes()["n3"].states:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        wants = slurm.submit("sleep 60", GPU, "--partition=urgent", "--constraint=fast")
+        written = Written()
+        bridge = Bridge(actuator, SETTINGS, written)
+        step(bridge, slurm, wants, "RUNNING")
+        assert [at[decision.job] for decision in written.decisions] == ["n2"]
+        inside = slurm.submit("sleep 60", "--gres=gpu", "--partition=urgent", "--reservation=class")
+        listed = {job.job: job for job in json_list.parse(commands("squeue", "--json"))}
+        for job in (wants, inside):
+            assert listed[job] == client.job(job)
+        assert (client.job(wants).features, client.job(inside).reservation) == ("fast", "class")
+    finally:
+        slurm.run("scancel", "--partition=urgent")
+        deadline = time.monotonic() + 20
+        while slurm.run("squeue", "-h", "-a", "--partition=urgent", "-o", "%i").strip():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        slurm.run("scontrol", "delete", "ReservationName=class")
+        slurm.run("scontrol", "update", "NodeName=n2", "AvailableFeatures=", "ActiveFeatures=")
