@@ -94,11 +94,13 @@ class NodeProcessor:
         """Return the findings that follow from `record`, which stands at `position`; `state` then includes it."""
         match record:
             case NodeLogChunk():
+                state.clock = record.last_arrival
                 fresh = deduplicate(record, _numbering(state, f"{record.source}/{record.producer}"))
                 masked = self._masked(fresh, record.time, state)
                 found = self._log.read(record.node, record.source, fresh, position, masked)
                 return [each for one in found for each in self._found(one, state)]
             case GpuSample():
+                state.clock = record.time
                 found = self._gpus.read(record, position, state.gpus)
                 _watch(record.time, state)
                 made = [each for one in found for each in self._found(one, state)]
@@ -193,8 +195,8 @@ def _numbering(state: NodeState, source: str) -> Numbering:
 
 
 def _watch(time: float, state: NodeState) -> None:
-    if time > state.watched + GAP_S:
-        state.watched_since = time
+    if abs(time - state.watched) > GAP_S:  # a gap, or a clock that was set
+        state.watched_since = state.watched = time
     state.watched = max(state.watched, time)
 
 

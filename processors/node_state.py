@@ -3,6 +3,7 @@
 import msgspec
 
 from records import NodeFinding, Placement
+from records.bounds import LATEST
 
 from .activity.node import NodeActivityState
 from .budget import BudgetState
@@ -64,6 +65,8 @@ class NodeState(KeyedState, kw_only=True):
         gpus: The counters of each GPU as last seen.
         watched_since: From when on the GPUs were sampled without a gap.
         watched: Time of the newest sample.
+        clock: What the node's own clock said last. Placements come from jobs: what one of them says of the time, or a host whose clock
+            was wrong, must not age the others.
         budget: How much new text of its logs is read.
         activity: What its GPUs do.
     """
@@ -75,13 +78,13 @@ class NodeState(KeyedState, kw_only=True):
     gpus: dict[str, GpuMemory] = {}
     watched_since: float = 0.0
     watched: float = 0.0
+    clock: float = 0.0
     budget: BudgetState = msgspec.field(default_factory=BudgetState)
     activity: NodeActivityState = msgspec.field(default_factory=NodeActivityState)
 
     def keep(self, one: ReportedFinding) -> None:
         """Remember a finding; what is too old or too much goes."""
-        newest = max([one.finding.time, *(each.finding.time for each in self.findings)])
-        kept = [each for each in [*self.findings, one] if each.finding.time > newest - KEPT_S]
+        kept = [each for each in [*self.findings, one] if each.finding.time > one.finding.time - KEPT_S]
         self.findings = sorted(kept, key=lambda each: (each.finding.time, each.finding.id))[-FINDINGS:]
 
     def merge(self, placement: Placement) -> KnownPlacement:
@@ -97,7 +100,7 @@ class NodeState(KeyedState, kw_only=True):
                 until=old.until if placement.until is None else placement.until,
             )
         now = self.placements[key] = KnownPlacement(placement, before is not None and before.judged)
-        newest = max(each.newest() for each in self.placements.values())
+        newest = min(max(each.newest() for each in self.placements.values()), self.clock or LATEST)
         kept = sorted(self.placements.items(), key=lambda item: (item[1].newest(), item[0]))[-PLACEMENTS:]
         self.placements = {
             name: each

@@ -1,6 +1,7 @@
 """A curve in one line of text."""
 
 from collections.abc import Sequence
+from math import isinf
 from statistics import median
 
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -19,4 +20,13 @@ def sparkline(values: Sequence[float], width: int = WIDTH) -> str:
     low, high = min(heights), max(heights)
     if high == low:
         return BLOCKS[0] * columns
-    return "".join(BLOCKS[min(7, int(8 * (height - low) / (high - low)))] for height in heights)
+    return "".join(BLOCKS[min(7, int(8 * share_of(height, low, high)))] for height in heights)
+
+
+def share_of(value: float, low: float, high: float) -> float:
+    """Return where a finite `value` stands between `low` and `high`, from 0 to 1; in the middle where they are one."""
+    if not high > low:
+        return 0.5
+    if isinf(high - low):  # as far apart as no number says
+        value, low, high = value / 2, low / 2, high / 2
+    return (value - low) / (high - low)

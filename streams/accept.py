@@ -25,6 +25,7 @@ from records import (
     decode,
     derived_id,
 )
+from records.bounds import LATEST, NAME, RANKS
 
 from .otlp import is_otlp
 from .transport import Message
@@ -39,6 +40,7 @@ _REASON = 2000
 """Characters of a reason: errors of decoders quote what they met, which may be long."""
 _TEXT_FIELDS = ("message", "log")
 _JOB_FIELDS = ("job", "job_id", "slurm_job_id")
+_NODE_FIELDS = ("host", "node")
 _TIME_FIELDS = ("timestamp", "date", "@timestamp", "time")
 
 
@@ -121,7 +123,9 @@ def _log_chunk(message: Message) -> LogChunk:
 
 
 def _foreign(message: Message, text: str, fields: dict[str, Any]) -> LogChunk:
-    job = next((str(fields[name]) for name in _JOB_FIELDS if fields.get(name)), None) or _key(message)
+    """Return a chunk of one line. What `fields` say beside it counts where it can be meant: they may be a job's own, of any form."""
+    job = next((str(fields[name]) for name in _JOB_FIELDS if fields.get(name) and _is_name(fields[name])), None)
+    job = job or _key(message)
     if not job:
         raise InvalidRecord(
             "expected the job's id as the message's key, or in a field `job` of the JSON object; got neither: "
@@ -130,13 +134,17 @@ def _foreign(message: Message, text: str, fields: dict[str, Any]) -> LogChunk:
     rank, stream = fields.get("rank"), fields.get("stream")
     return LogChunk(
         job=job,
-        node=str(fields.get("host") or fields.get("node") or ""),
+        node=next((str(fields[name]) for name in _NODE_FIELDS if fields.get(name) and _is_name(fields[name])), ""),
         # A bool is an int, too: as a rank it would make results that nobody can read, and a state that cannot be stored.
-        rank=rank if isinstance(rank, int) and not isinstance(rank, bool) else 0,
+        rank=rank if isinstance(rank, int) and not isinstance(rank, bool) and 0 <= rank <= RANKS else 0,
         stream=stream if stream in ("stdout", "stderr") else "stdout",
         lines=text.rstrip("\n").split("\n"),
         time=_time(fields, message.time),
     )
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str | int) and len(text := str(value)) <= NAME and text.isprintable()
 
 
 def _key(message: Message) -> str:
@@ -144,13 +152,14 @@ def _key(message: Message) -> str:
 
 
 def _time(fields: dict[str, Any], otherwise: float) -> float:
-    for name in _TIME_FIELDS:
-        value = fields.get(name)
-        if isinstance(value, int | float) and value > 0:
-            return float(value)
+    return next((time for name in _TIME_FIELDS if 0 < (time := _seconds(fields.get(name))) <= LATEST), otherwise)
+
+
+def _seconds(value: object) -> float:
+    """Return a time in seconds since 1970; 0 for what is none."""
+    try:
         if isinstance(value, str):
-            try:
-                return datetime.fromisoformat(value).timestamp()
-            except (ValueError, OverflowError):
-                continue
-    return otherwise
+            return datetime.fromisoformat(value).timestamp()
+        return float(value) if isinstance(value, int | float) else 0.0
+    except (ValueError, OverflowError):
+        return 0.0

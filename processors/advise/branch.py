@@ -4,13 +4,15 @@ import os
 import stat
 from pathlib import Path
 
+from records.bounds import NAME
+
 _PREFIX = "ref: refs/heads/"
 _LONGEST = 1024
 _LEVELS = 16
 
 
 def branch_of(directory: Path) -> str:
-    """Return the branch of the working tree that `directory` lies in; empty where there is none, or none that is a branch.
+    """Return the branch of the working tree that `directory` lies in; empty where there is none, or none that a record may name.
 
     Looks for `.git/HEAD` in the directory and above it, as Git does, and opens nothing else. Linked working trees are not followed.
     """
@@ -33,5 +35,6 @@ def _head(path: Path) -> str:
 
 
 def _branch(head: str) -> str:
-    name = head.strip()
-    return name.removeprefix(_PREFIX) if name.startswith(_PREFIX) and "\n" not in name else ""
+    head = head.strip()
+    name = head.removeprefix(_PREFIX)
+    return name if name != head and name.isprintable() and len(name) <= NAME else ""

@@ -1,5 +1,6 @@
 """`schedmate decisions`: what was decided, and what became of it."""
 
+import shlex
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -137,7 +138,8 @@ def _decide(context: typer.Context, command: Command, decision_id: str, reason: 
     decision = _approvals(context).find(decision_id, time.time())
     _write(context, command, decision.id, reason, decision)
     said = "approved" if command is Command.APPROVE else "rejected"
-    say(f"{said}: {decision.action} {one_line(decision.job)}; see `schedmate decisions --job {one_line(decision.job)}`")
+    see = f"schedmate decisions --job {shlex.quote(one_line(decision.job))}"
+    say(f"{said}: {decision.action} {one_line(decision.job)}; see `{see}`")
 
 
 def _write(context: typer.Context, command: Command, about: str, reason: str, decision: Decision | None = None) -> None:

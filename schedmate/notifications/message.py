@@ -1,5 +1,6 @@
 """What is worth a message, and what it says."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -94,7 +95,7 @@ def _result(result: DecisionResult, decision: Decision | None) -> Notification |
     lines = [decision.reason] if decision else []
     lines += [result.detail] if result.detail else []
     if result.outcome is Outcome.AWAITING_APPROVAL:
-        lines.append(f"schedmate decisions approve '{result.decision_id}' --reason …")
+        lines.append(f"schedmate decisions approve {shlex.quote(result.decision_id)} --reason …")
     lines.append(f"decision {result.decision_id}" + (f", policy {decision.policy}" if decision else ""))
     return Notification(
         key=f"result/{result.decision_id}/{result.outcome}",

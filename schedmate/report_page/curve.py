@@ -3,6 +3,8 @@
 import math
 from collections.abc import Sequence
 
+from schedmate.sparkline import share_of
+
 WIDTH, HEIGHT, LEFT, TOP, FOOT = 720, 150, 62, 20, 130
 
 
@@ -14,7 +16,7 @@ def curve(title: str, points: Sequence[tuple[int, float]]) -> str:
     first, last = known[0][0], known[-1][0]
     low, high = min(value for _, value in known), max(value for _, value in known)
     path = "M" + "L".join(
-        f"{LEFT + (WIDTH - LEFT) * _share(line, first, last):.1f} {FOOT - (FOOT - TOP) * _share(value, low, high):.1f}"
+        f"{LEFT + (WIDTH - LEFT) * share_of(line, first, last):.1f} {FOOT - (FOOT - TOP) * share_of(value, low, high):.1f}"
         for line, value in known
     )
     return f"""\
@@ -28,8 +30,3 @@ def curve(title: str, points: Sequence[tuple[int, float]]) -> str:
 <text x="{WIDTH}" y="{HEIGHT - 5}" text-anchor="end">line {last:,}</text>
 </svg>
 """
-
-
-def _share(value: float, low: float, high: float) -> float:
-    """Return where `value` stands between `low` and `high`, from 0 to 1; in the middle where they are one."""
-    return (value - low) / (high - low) if high > low else 0.5

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from schedmate.sparkline import share_of
+
 from .timeline import Curve, Mark, Timeline
 
 WIDTH, LEFT, RIGHT = 960.0, 64.0, 8.0
@@ -111,10 +113,7 @@ def _panel(curve: Curve, top: float, axis: _Axis) -> Panel:
     least, greatest = bounds(curve)
     low, high = min(values) if least is None else least, max(values) if greatest is None else greatest
     flat = high == low
-    places = [
-        (axis.x(at), round(top + HEIGHT * (0.5 if flat else 1 - (value - low) / (high - low)), 1))
-        for at, value, _ in curve.points
-    ]
+    places = [(axis.x(at), round(top + HEIGHT * (1 - share_of(value, low, high)), 1)) for at, value, _ in curve.points]
     attempts = [attempt for _, _, attempt in curve.points]
     begins = [place == 0 or attempt != attempts[place - 1] for place, attempt in enumerate(attempts)]
     path = "".join(f"{'M' if begin else 'L'}{x:g} {y:g}" for begin, (x, y) in zip(begins, places, strict=True))
@@ -163,5 +162,5 @@ def sparkline(values: Sequence[float | None], width: float = 90.0, height: float
         return ""
     low, high = min(known), max(known)
     step = width / (len(known) - 1)
-    level = [height / 2 if high == low else 1 + (height - 2) * (1 - (value - low) / (high - low)) for value in known]
+    level = [1 + (height - 2) * (1 - share_of(value, low, high)) for value in known]
     return "M" + "L".join(f"{place * step:.1f} {y:.1f}" for place, y in enumerate(level))

@@ -1,5 +1,7 @@
 """What people said: a rejection forbids, a stop holds everything back, and what needs an approval waits for it."""
 
+import shlex
+
 from records import Decision, Mode, Outcome
 
 from .base import Context, Objection, Wait
@@ -32,5 +34,6 @@ def awaits_approval(decision: Decision, context: Context, mode: Mode = Mode.ACT)
     if acts or context.commands.approval(decision, context.now):
         return None
     return Wait(
-        f"no one has approved it: schedmate decisions approve '{decision.id}' --reason …", Outcome.AWAITING_APPROVAL
+        f"no one has approved it: schedmate decisions approve {shlex.quote(decision.id)} --reason …",
+        Outcome.AWAITING_APPROVAL,
     )

@@ -140,6 +140,25 @@ def test_gpus_that_were_watched_around_the_end_of_a_job_and_showed_nothing_are_c
     assert [one.signature for one in found] == ["ecc_uncorrected"]
 
 
+FAR = 4e9
+
+
+def test_a_clock_that_was_wrong_once_does_not_blind_a_node() -> None:
+    """A host that starts with its clock years ahead, or a line of a job that says so, kept the node's evidence from all jobs after it."""
+    ahead = kernel("NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.", time=FAR)
+    records = [
+        ahead,
+        *samples(FAR, FAR + 20),
+        kernel("now", time=T - 900, first=2),
+        stay("evil", since=FAR),
+        stay("17"),
+    ]
+    found = run([*records, kernel(XID, time=T, first=3), stay("18", since=T - 100)])
+    assert {("17", 0, "xid_fallen_off_bus"), ("18", 0, "xid_fallen_off_bus")} <= set(told(found))
+    calm = run([*samples(FAR, FAR + 20), stay(), *samples(T - 300, T), stay(until=T), *samples(T, T + 200)])
+    assert told(calm) == [("17", 0, HEALTHY)]
+
+
 NUMBERS = st.none() | st.integers(0, 1 << 40)
 TIMES = st.floats(0, 2e9)
 ANY_RECORD = st.one_of(

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -57,6 +57,7 @@ def test_one_log_needs_no_table(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**9), st.floats()), max_size=30))
+@example([(0, 1.7e308), (1, -1.7e308)])
 def test_any_values_make_a_curve_within_its_frame(points: list[tuple[int, float]]) -> None:
     drawn = curve("loss", sorted(points, key=lambda point: point[0]))
     assert "nan" not in drawn

@@ -46,6 +46,23 @@ def test_vector_and_fluent_bit() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"timestamp": 1767323045250},
+        {"time": 10**400},
+        {"date": "0001-01-01T00:00:00"},
+        {"rank": -1},
+        {"host": {"name": "n1" * 200}},
+        {"job": {"id": 8}},
+    ],
+    ids=["milliseconds", "endless", "early", "no rank", "host", "job"],
+)
+def test_what_a_line_says_in_another_sense_does_not_cost_the_line(fields: dict[str, object]) -> None:
+    """Milliseconds, a rank of no group, an object for a host, as Elastic has it: all were dead letters."""
+    assert chunk(json.dumps({"message": "step 1"} | fields).encode()) == LogChunk(job="7", lines=["step 1"], time=12.5)
+
+
 VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.integers())
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 import structlog
 
-from records import Workload
+from records import InvalidRecord, Workload, check
 from scheduler_clients.slurm import SlurmError, SlurmJob
 from scheduler_clients.slurm.as_user import run_as
 
@@ -84,7 +84,10 @@ class SourceReader:
             done = run_as(
                 user, [sys.executable, "-I", "-m", "processors.advise.metadata"], timeout_s=left, stdin=question
             )
-            return msgspec.json.decode(done.stdout, type=JobSource) if done.returncode == 0 else None
-        except (SlurmError, msgspec.DecodeError) as error:
+            found = msgspec.json.decode(done.stdout, type=JobSource) if done.returncode == 0 else None
+            if found:  # a stranger's process said it: an event that holds it must not be refused for that
+                check(found.workload)
+            return found
+        except (SlurmError, msgspec.DecodeError, InvalidRecord) as error:
             log.info("source_not_read", user=user, error=str(error))
             return None

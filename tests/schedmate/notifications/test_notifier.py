@@ -1,6 +1,7 @@
 """Messages to a real HTTP server and a real SMTP server."""
 
 import json
+import shlex
 import socket
 import threading
 import time
@@ -9,6 +10,7 @@ from email.message import EmailMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import msgspec
 import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as MailHandler
@@ -141,7 +143,17 @@ def test_slack_finds_no_mention_in_what_a_job_printed(web: Web) -> None:
     text = web.got[0][1]["text"]
     assert "&lt;!channel&gt; Xid 79" in text
     assert "<!channel>" not in text
-    assert "schedmate decisions approve 'restart/1/0/x'" in text
+    assert "schedmate decisions approve restart/1/0/x" in text
+
+
+def test_the_command_to_approve_is_one_word_whatever_the_job_is_called() -> None:
+    """An operator copies it into a shell."""
+    message = describe(
+        msgspec.structs.replace(result(Outcome.AWAITING_APPROVAL), decision_id="restart/'; rm -rf ~; '/0/x")
+    )
+    assert message
+    (command,) = [line for line in message.lines if line.startswith("schedmate")]
+    assert shlex.split(command)[3] == "restart/'; rm -rf ~; '/0/x"
 
 
 def test_nor_do_its_kin(web: Web) -> None:

@@ -3,7 +3,7 @@
 import math
 import re
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from schedmate.web.plot import HEIGHT, WIDTH, draw, number, sparkline
@@ -25,6 +25,7 @@ def test_what_is_no_number_is_left_empty() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 4e9), FINITE, st.integers(0, 3)), min_size=1, max_size=50))
+@example([(1.0, 1.7e308, 0), (2.0, -1.7e308, 0)])
 def test_a_curve_stays_within_its_panel(points: list[tuple[float, float, int]]) -> None:
     points.sort()
     plot = draw(Timeline([Curve("loss", "", points)], [], 0, 1))
@@ -50,6 +51,7 @@ def test_without_measurements_there_is_no_plot() -> None:
 
 
 @given(st.lists(st.none() | st.floats()))
+@example([1.7e308, 0.0, -1.7e308])
 def test_a_sparkline_is_drawn_of_two_values_or_more(values: list[float | None]) -> None:
     known = [value for value in values if value is not None and math.isfinite(value)]
     assert len(PLACES.findall(sparkline(values))) == (len(known) if len(known) > 1 else 0)

@@ -47,6 +47,19 @@ def test_a_script_and_its_program_say_what_a_job_trains(tree: Path) -> None:
     assert (found.dataset_train, source.branch) == ("SVHN", "faster")
 
 
+def test_what_no_event_may_hold_is_left_out(tree: Path) -> None:
+    """With such a name the event of the submission was refused, and the submission lost."""
+    (tree / ".git").mkdir()
+    for branch in ("with\u200djoiner", "b/" * 200):
+        (tree / ".git" / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
+        source = reader().read(submitted(tree))
+        assert source is not None
+        assert source.branch == ""
+    for name in ("train.py", "nets.py"):
+        (tree / name).write_text((tree / name).read_text().replace("TinyNet", "Tiny" * 100))
+    assert reader().read(submitted(tree)) is None
+
+
 def test_a_tree_that_is_not_there_is_no_record(tmp_path: Path) -> None:
     assert reader().read(submitted(tmp_path / "gone")) is None
 
