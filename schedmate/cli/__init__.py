@@ -1,6 +1,7 @@
 """The command line. One module a command; a module is loaded when its command is called, so that `pipe` starts at once."""
 
 import difflib
+import errno
 import importlib
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import schedmate
-from records import UserError
+from records import UserError, in_words
 from schedmate.cli.console import say, warn
 from schedmate.extras import missing_extra
 from schedmate.settings import SettingsError, load
@@ -56,6 +57,8 @@ COMMANDS = {
 
 MODULES = {"import": "import_jobs"}
 """Where a command cannot be a module's name."""
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+"""Errors of a disk that takes no more."""
 
 
 class _Commands(TyperGroup):
@@ -129,6 +132,10 @@ def main() -> None:
         if missing is None:
             raise
         fail(str(missing))
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        fail(f"expected to write all output: {in_words(error)}")
 
 
 def fail(message: str) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from records import UserError, in_words
 from schedmate.cli.console import say, say_json, warn
 from schedmate.cli.listing import print_rows
 from schedmate.settings import Loaded
@@ -119,10 +120,17 @@ def command(
                 results.append(result)
     _print_all(results, form, explain)
     if html:
-        html.write_text(page(results, explain), encoding="utf-8")
+        _write(html, page(results, explain))
         (warn if form else say)(f"wrote {html}: {len(results)} log{'' if len(results) == 1 else 's'}")
     if failed:
         raise typer.Exit(2)
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"expected to write {file}: {in_words(error)}") from error
 
 
 def _print_all(results: Sequence["Analysis"], form: Form | None, explain: bool) -> None:

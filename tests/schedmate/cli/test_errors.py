@@ -2,6 +2,7 @@
 
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,24 @@ def test_a_log_that_cannot_be_read(tmp_path: Path) -> None:
     said = one_line(run_forked("analyze", str(tmp_path / "none.log")))
     assert said == f"schedmate: expected a readable log at {tmp_path / 'none.log'}: No such file or directory"
     assert f"Is a directory; name the files in it: {tmp_path}/*" in one_line(run_forked("analyze", str(tmp_path)))
+
+
+def test_output_that_cannot_be_written(tmp_path: Path) -> None:
+    (log := tmp_path / "train.log").write_text("step 1 loss 0.5\n")
+    page = tmp_path / "none" / "runs.html"
+    said = one_line(run_forked("analyze", "--html", str(page), str(log)))
+    assert said == f"schedmate: expected to write {page}: No such file or directory"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "schedmate", "analyze", log],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=60,
+        )
+    assert "expected to write all output: No space left on device" in done.stderr.decode()
+    assert "Traceback" not in done.stderr.decode()
+    assert done.returncode
 
 
 def test_an_option_before_a_subcommand_that_it_does_not_reach() -> None:
