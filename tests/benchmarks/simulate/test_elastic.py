@@ -17,7 +17,7 @@ from benchmarks.simulate.elastic.measurements import (
     configs,
 )
 from benchmarks.simulate.elastic.sia import NoHistory, Sia, nodes
-from simulate.job import Job, Run, Workload
+from simulate.job import Job, PackedWorkload, Run
 from simulate.replay import Scenario, replay
 from simulate.simulation import Costs
 
@@ -33,7 +33,7 @@ def training(restart_s: float = 10, work: float = 1000) -> Application:
 
 
 def job(name: str, submit_s: float = 0) -> Job:
-    return Job(job_id=name, submit_s=submit_s, duration_s=1000, workload=Workload("net"))
+    return Job(job_id=name, submit_s=submit_s, duration_s=1000, workload=PackedWorkload("net"))
 
 
 def replayed(jobs: list[Job], sia: Sia) -> dict[str, Run]:
