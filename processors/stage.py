@@ -24,7 +24,7 @@ class Stage(Generic[S]):
     The same records on the same state give the same results.
 
     Attributes:
-        name: Of its state: the field of `processors.state.AttemptState`.
+        name: Of its state: the field of `processors.stages.StageStates`.
         inputs: Topics that it reads beside the lines and events of a job, which every stage hears of.
     """
 
