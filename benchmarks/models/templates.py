@@ -117,7 +117,7 @@ def measure(model: LanguageModel, most: int, concurrency: int) -> Iterator[Tally
         for (training, plain), (asked, noted) in zip(open_ones, read, strict=False):
             row.subjects += 1
             noted.count(row)
-            row.effective += _told(plain) != _told(asked)
+            row.effective += _figures(plain) != _figures(asked)
             row.changes[compared(_points(training, plain), _points(training, asked))] += 1
             row.alone_right = (row.alone_right or 0) + any(_right(training, each) for each in asked.answers)
     yield row
@@ -128,7 +128,7 @@ def _read(processor: JobProcessor, training: Training, model: LanguageModel | No
     return analyze(Path(training.form), training.chunks, processor, ask=asked_at_once(noted)), noted
 
 
-def _told(analysis: Analysis) -> dict[str, float | None]:
+def _figures(analysis: Analysis) -> dict[str, float | None]:
     metric = analysis.metric
     names = ("step", "step_time_s", "loss")
     return dict.fromkeys(names) if metric is None else {name: getattr(metric, name) for name in names}
@@ -136,7 +136,7 @@ def _told(analysis: Analysis) -> dict[str, float | None]:
 
 def _points(training: Training, analysis: Analysis) -> dict[str, float]:
     """Return 1 for each figure that is right, 0 for one that is open, -1 for one that is wrong."""
-    told = _told(analysis)
+    told = _figures(analysis)
     return {
         "step": points(told["step"], told["step"] == training.step),
         "step_time_s": points(told["step_time_s"], _near(told["step_time_s"], training.step_time_s)),

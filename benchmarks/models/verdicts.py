@@ -162,7 +162,7 @@ def _count(log: Log, run: Reading, noted: Noted, said: Tally, sure: Tally) -> No
     review = run.answer.review if run.answer else None
     if review is not None and said.alone_right is not None:
         said.alone_right += review.error_type in _types(log.label)
-    said.changes[compared(_said(log.label, run.verdict), _said(log.label, run.revised))] += 1
+    said.changes[compared(_verdict_points(log.label, run.verdict), _verdict_points(log.label, run.revised))] += 1
     sure.changes[compared(_trust(log.label, run.verdict), _trust(log.label, run.revised))] += 1
 
 
@@ -170,7 +170,7 @@ def _types(label: dict[str, Any]) -> set[str]:
     return {label["error_type"], *label.get("acceptable_error_types", [])}
 
 
-def _said(label: dict[str, Any], verdict: Failure) -> dict[str, float]:
+def _verdict_points(label: dict[str, Any], verdict: Failure) -> dict[str, float]:
     """Return the points of what a verdict says: its type, component, whether starting again helps, and its root line."""
     failed = label["error_type"] != ErrorType.NONE
     kind = None if verdict.error_type is ErrorType.UNKNOWN else verdict.error_type

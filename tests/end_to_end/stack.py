@@ -88,11 +88,11 @@ class Stack:
                 logs = "\n".join(
                     f"--- {path.name}\n{path.read_text()[-1500:]}" for path in sorted(self.scratch.glob("*.log"))
                 )
-                raise AssertionError(f"waited for {what}; ended: {dead}\n{self.told()}\n{logs}")
+                raise AssertionError(f"waited for {what}; ended: {dead}\n{self.describe_tables()}\n{logs}")
             time.sleep(0.2)
         return found
 
-    def told(self) -> str:
+    def describe_tables(self) -> str:
         """Return what ClickHouse holds of what matters, for the message of a failed test."""
         asked = {
             "failures": "job, attempt, revision, error_type, restartable, confidence, final, signature, message",

@@ -45,7 +45,7 @@ def test_what_a_model_finds_revises_the_estimate_of_the_job_that_waits(
     tree = grown(slurm.directory / "answered", {"train.py": LINE, "t.sh": "#!/bin/sh\npython train.py $@\n"})
     (tmp_path / "state").mkdir()
 
-    def told(job: str) -> dict[int, Estimate]:
+    def estimates_of(job: str) -> dict[int, Estimate]:
         found = (
             msgspec.json.decode(each.value, type=Estimate) for each in read_back(own_kafka.connection, ["estimates"])
         )
@@ -68,13 +68,13 @@ def test_what_a_model_finds_revises_the_estimate_of_the_job_that_waits(
                 job = slurm.run(
                     "sbatch", "--parsable", "--hold", f"--chdir={tree}", f"{tree}/t.sh", f"{number}"
                 ).strip()
-                until(lambda job=job: bool(told(job)), log, 120)  # type: ignore[misc]
+                until(lambda job=job: bool(estimates_of(job)), log, 120)  # type: ignore[misc]
                 if _source_was_read(own_kafka, job):
                     break
                 slurm.run("scancel", job)
-            until(lambda: ANSWERED in told(job), log, 120)
+            until(lambda: ANSWERED in estimates_of(job), log, 120)
             slurm.run("scancel", job)
-    first, answered = told(job)[0], told(job)[ANSWERED]
+    first, answered = estimates_of(job)[0], estimates_of(job)[ANSWERED]
     assert (first.method, first.duration_s) == ("unknown", None)
     assert (answered.method, answered.similar_jobs) == ("similar", ["before"])
     assert answered.duration_s == pytest.approx(7200, rel=0.01)

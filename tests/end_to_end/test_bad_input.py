@@ -20,7 +20,7 @@ from tests.streams.runtimes.workers import ROOT, command
 pytestmark = [pytest.mark.kafka, pytest.mark.clickhouse, pytest.mark.slow]
 
 
-def said(broker: Kafka, *arguments: str, **environment: str) -> str:
+def output_of_refusal(broker: Kafka, *arguments: str, **environment: str) -> str:
     """Run a command that must refuse: exit code 2 (or 1 for a check), one short text, no traceback."""
     chosen = {"SCHEDMATE_KAFKA__BROKERS": broker.address, **environment}
     line = [sys.executable, "-m", "schedmate", *arguments]
@@ -85,21 +85,23 @@ def test_a_worker_refuses_topics_with_different_partitions(own_kafka: Kafka) -> 
     deadline = time.monotonic() + 20
     while not check_topics(own_kafka.connection) and time.monotonic() < deadline:
         time.sleep(0.2)  # the broker's metadata follow a little later
-    told = said(own_kafka, "worker")
-    assert "expected the same number of partitions" in told
-    assert "job-events 7" in told
-    assert "kafka-topics.sh --alter" in said(own_kafka, "topics", "check")
+    said = output_of_refusal(own_kafka, "worker")
+    assert "expected the same number of partitions" in said
+    assert "job-events 7" in said
+    assert "kafka-topics.sh --alter" in output_of_refusal(own_kafka, "topics", "check")
 
 
 def test_a_sink_without_our_tables_says_what_to_do(own_kafka: Kafka, tmp_path: Path) -> None:
     producer = KafkaProducer(own_kafka.connection)
     producer.send(outgoing(JobEvent(id="e", job="j", kind=EventKind.STARTED, time=1.0))).result(20)
     producer.close()
-    told = said(own_kafka, "sink", SCHEDMATE_CLICKHOUSE__URL=f"chdb://{tmp_path}/empty", SCHEDMATE_REDIS__URL="")
-    assert "schedmate migrate" in told
+    said = output_of_refusal(
+        own_kafka, "sink", SCHEDMATE_CLICKHOUSE__URL=f"chdb://{tmp_path}/empty", SCHEDMATE_REDIS__URL=""
+    )
+    assert "schedmate migrate" in said
 
 
 def test_without_a_broker_a_command_says_so() -> None:
     """Services wait for one (`test_poison.py`)."""
-    told = said(Kafka(Path("/nonexistent"), port=1), "topics", "check")
-    assert "nobody listens at 127.0.0.1:1" in told
+    said = output_of_refusal(Kafka(Path("/nonexistent"), port=1), "topics", "check")
+    assert "nobody listens at 127.0.0.1:1" in said

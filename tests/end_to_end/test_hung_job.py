@@ -49,7 +49,7 @@ def samples(*, missing: bool = True) -> list[Record]:
     return list(merge(*parts, key=attrgetter("time")))
 
 
-def told(records: list[Record], restart_every: int = 0, batch: int = 500) -> dict[str, Record]:
+def results_by_id(records: list[Record], restart_every: int = 0, batch: int = 500) -> dict[str, Record]:
     """Return the alarms and what was told of GPUs, by id, as the workers of one process make them."""
     broker = MemoryBroker()
     worker = LocalWorker(broker, [Engine(JOBS), Engine(NODES)])
@@ -68,7 +68,7 @@ def told(records: list[Record], restart_every: int = 0, batch: int = 500) -> dic
 
 
 def alarms(records: list[Record]) -> list[Alarm]:
-    return [each for each in told(records).values() if isinstance(each, Alarm)]
+    return [each for each in results_by_id(records).values() if isinstance(each, Alarm)]
 
 
 HEARTBEATS = (60.0, 120.0, 240.0, 480.0)
@@ -94,6 +94,6 @@ def test_where_no_rank_is_missing_none_is_named() -> None:
 @pytest.mark.parametrize("restart_every", [7, 40])
 def test_workers_that_take_over_tell_the_same(restart_every: int) -> None:
     around = [each for each in [*log(HEARTBEATS), *samples()] if abs(each.time - HUNG) < 120]  # type: ignore[attr-defined]
-    expected = told(around)
+    expected = results_by_id(around)
     assert any(isinstance(each, Alarm) for each in expected.values())
-    assert told(around, restart_every) == expected
+    assert results_by_id(around, restart_every) == expected

@@ -172,7 +172,7 @@ def _grant_all(site: Site, directory: Path) -> None:
     assert done.stdout.count("has the rights of") == len(users)
 
 
-def told(site: Site, role: str, record: Record | Outgoing) -> None:
+def write_as(site: Site, role: str, record: Record | Outgoing) -> None:
     """Write `record` as who has `role`."""
     producer = KafkaProducer(site.connection(role))
     try:
@@ -240,12 +240,12 @@ def test_what_is_forged_is_refused_in_words(site: Site, role: str, record: Recor
     topic = record.topic if isinstance(record, Outgoing) else outgoing(record).topic
     before = len(site.read(topic))
     with pytest.raises(TransportError, match=f"has no right to write to {topic}"):
-        told(site, role, record)
+        write_as(site, role, record)
     assert len(site.read(topic)) == before
 
 
 def test_who_may_not_read_or_join_is_told_so(site: Site) -> None:
-    told(site, "pipe", LogChunk(job="1", lines=["step 1"], time=time.time()))
+    write_as(site, "pipe", LogChunk(job="1", lines=["step 1"], time=time.time()))
     with pytest.raises(TransportError, match="user pipe has no right to read job-logs"):
         list(read_back(site.connection("pipe"), ["job-logs"]))
     with pytest.raises(
@@ -300,7 +300,7 @@ def test_every_command_works_with_its_own_rights(site: Site, model_server: str) 
         "collector", "collect", "--node-log", str(kernel), "--node", "n1", "--checkpoint", str(site.scratch / "c")
     )
     site.start("gpu-agent", "gpu-agent", "--replay", "shipped", "--loop", "--interval", "0.2")
-    told(
+    write_as(
         site,
         "watcher",
         JobEvent(id="s", job="77", kind=EventKind.STARTED, time=time.time(), scheduler="slurm", nodes=["n1"]),
@@ -321,7 +321,7 @@ def test_every_command_works_with_its_own_rights(site: Site, model_server: str) 
     ended = JobEvent(
         id="x", job="77", kind=EventKind.ENDED, time=time.time(), scheduler="slurm", exit_code=1, state="FAILED"
     )
-    told(site, "watcher", ended)
+    write_as(site, "watcher", ended)
     failures = site.until("a verdict", lambda: [decode(Failure, value) for value in site.read("failures")])
     assert {failure.job for failure in failures} == {"77"}
     site.until("the state", lambda: site.read("job-state"))
@@ -331,7 +331,7 @@ def test_every_command_works_with_its_own_rights(site: Site, model_server: str) 
     status = site.until("the state in Redis", lambda: site.run("reader", "status", "77", "--json", check=False).stdout)
     assert json.loads(status)["job"] == "77"
     assert "77" in site.run("reader", "query", "verdicts", "--json").stdout
-    told(site, "bridge", _decision())
+    write_as(site, "bridge", _decision())
     decided = site.run("reader", "decisions", "--json", "--job", "78").stdout
     assert json.loads(decided.splitlines()[0])["job"] == "78"
     follow = site.start("reader", "decisions", "--follow", "--json", "--job", "78")
@@ -341,7 +341,7 @@ def test_every_command_works_with_its_own_rights(site: Site, model_server: str) 
     site.until("the decision, subscribed", lambda: consumer.poll(0.5))
     consumer.close()
     assert "as they should be" in site.run("operator", "topics", "check").stdout
-    told(site, "pipe", Outgoing("job-logs", None, b"nobody's"))
+    write_as(site, "pipe", Outgoing("job-logs", None, b"nobody's"))
     _people(site)
     letters = site.until("a dead letter", lambda: _dead_letters(site))
     site.run("operator", "dead-letters", "replay", letters[0])

@@ -42,9 +42,8 @@ class NodeChecks:
             ActuatorError: It did not pass, and is drained as before.
             SlurmError: Slurm refused, or does not answer.
         """
-        with suppress(
-            SlurmRefused
-        ):  # one that was left by a bridge that was killed; nothing starts on a drained node meanwhile
+        # One that was left by a bridge that was killed; nothing starts on a drained node meanwhile.
+        with suppress(SlurmRefused):
             self._client.unreserve_node(node)
         self._client.reserve_node(node)
         self._client.update_node(node, {"State": "RESUME"})

@@ -18,7 +18,7 @@ FAILED = {
 HEALTHY = {"error_type": "none", "acceptable_lines": None, "restartable": None}
 
 
-def _said(line=5, kind="infrastructure", component="storage", restartable=False):
+def _verdict(line=5, kind="infrastructure", component="storage", restartable=False):
     return {
         "root_line": line,
         "error_type": kind,
@@ -32,7 +32,7 @@ def _said(line=5, kind="infrastructure", component="storage", restartable=False)
 
 def test_a_right_verdict_counts_everywhere():
     one = Score()
-    one.add(FAILED, _said(), "a")
+    one.add(FAILED, _verdict(), "a")
     assert (one.located, one.typed, one.said_right, one.said, one.component, one.restart_right) == (1,) * 6
     assert one.wrong == []
 
@@ -40,10 +40,10 @@ def test_a_right_verdict_counts_everywhere():
 @pytest.mark.parametrize(
     ("said", "fault"),
     [
-        (_said(line=3), "line 3, not in [4, 6]"),
-        (_said(kind="user_script"), "type user_script, not infrastructure"),
-        (_said(component="gpu"), "component gpu, not storage"),
-        (_said(restartable=True), "restartable True, not False"),
+        (_verdict(line=3), "line 3, not in [4, 6]"),
+        (_verdict(kind="user_script"), "type user_script, not infrastructure"),
+        (_verdict(component="gpu"), "component gpu, not storage"),
+        (_verdict(restartable=True), "restartable True, not False"),
         (None, "type none, not infrastructure"),
     ],
 )
@@ -57,13 +57,13 @@ def test_an_alarm_on_a_healthy_run_is_false_and_costs_precision():
     one = Score()
     one.add(HEALTHY, None, "a")
     assert (one.healthy, one.alarms, one.said) == (1, 0, 0)
-    one.add(HEALTHY, _said(), "b")
+    one.add(HEALTHY, _verdict(), "b")
     assert (one.healthy, one.alarms, one.said) == (2, 1, 1)
 
 
 def test_an_accepted_other_type_counts_as_right_and_costs_no_precision():
     one = Score()
-    one.add(FAILED | {"error_type": "user_script", "acceptable_error_types": ["infrastructure"]}, _said(), "a")
+    one.add(FAILED | {"error_type": "user_script", "acceptable_error_types": ["infrastructure"]}, _verdict(), "a")
     assert (one.typed, one.said, one.infrastructure) == (1, 0, 0)
 
 

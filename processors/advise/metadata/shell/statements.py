@@ -1,4 +1,4 @@
-"""ShellStatements of a script, in the order in which it reaches them: conditions, functions, loops (their first round), `cd`, `source`.
+"""Statements of a shell script, in the order in which it reaches them: conditions, functions, loops (their first round), `cd`, `source`.
 
 The syntax comes from tree-sitter's Bash grammar. Nothing is run. What a substitution `$(…)` would print is known of a few commands that
 tell paths or repeat their words, and empty otherwise. Where a condition is not known, its first branch stands for it.
@@ -143,7 +143,7 @@ class ShellStatements:
             [text] if node.type in {"test_operator", "&&", "||", "!"} or not node.is_named else [self._words.text(text)]
         )
 
-    # ShellStatements.
+    # Statements.
 
     def _if_statement(self, node: Node) -> str:
         """Follow the branch that is taken; the first one that may be."""
