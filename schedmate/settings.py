@@ -29,7 +29,7 @@ from schedmate.passwords import without_password
 from schedmate.spot.settings import SpotSettings
 from schedmate.web.settings import WebSettings
 from scheduler_bridge.settings import BridgeSettings
-from scheduler_clients.slurm.settings import SlurmSection
+from scheduler_clients.settings import SlurmSection
 from sinks.settings import ClickHouseSettings, RedisSettings
 from streams.settings import KafkaSettings, LanguageModelSettings, ProducerSettings
 

@@ -1,6 +1,8 @@
 """Settings: layers, origins, and errors that say what to do."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,12 @@ from schedmate.settings import OTHER_VARIABLES, SettingsError, load
 @pytest.fixture(autouse=True)
 def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SCHEDMATE_CONFIG", raising=False)
+
+
+def test_every_command_reads_them_so_they_load_no_client_and_no_log() -> None:
+    heavy = ("structlog", "rich", "numpy", "kafka", "redis", "prometheus_client", "scheduler_clients.slurm", "processors.job")
+    program = f"import sys, schedmate.settings; print([name for name in {heavy} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 def write(path: Path, text: str) -> Path:

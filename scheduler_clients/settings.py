@@ -1,4 +1,4 @@
-"""Which Slurm clusters there are beside the local one."""
+"""What an operator sets of the schedulers: which Slurm clusters there are beside the local one."""
 
 from typing import Annotated, Any
 
