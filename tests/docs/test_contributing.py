@@ -142,6 +142,7 @@ def test_the_processor_finds_its_place(tree: Path) -> None:
     assert "largest_loss" in run(tree, "-m", "schedmate", "--set", "processors.largest_loss=0", "config", fails=True)
 
 
+@pytest.mark.slow
 def test_the_metric_is_counted_and_documented(tree: Path) -> None:
     for change in all_shown("A metric", "diff"):
         apply(change, tree)

@@ -15,6 +15,7 @@ __all__ = ["embedded"]
 NOTEBOOK = json.loads((ROOT / "examples" / "history.ipynb").read_text())
 
 
+@pytest.mark.slow
 def test_the_cells_show_what_the_tables_hold(embedded: Embedded, monkeypatch: pytest.MonkeyPatch) -> None:
     writer = ClickHouseWriter(embedded.connect)
     writer.write([metric(step) for step in range(1, 241)])

@@ -38,6 +38,7 @@ def run(installed: Path, *command: str) -> str:
     ).stdout
 
 
+@pytest.mark.slow
 def test_every_file_of_every_room_is_in_it(wheel: Path) -> None:
     packed = set(zipfile.ZipFile(wheel).namelist())
     present = {

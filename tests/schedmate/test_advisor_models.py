@@ -128,6 +128,7 @@ def test_a_history_that_goes_on_as_before_is_no_drift(served: tuple[Path, Path, 
     assert load(models / CURRENT).version == version
 
 
+@pytest.mark.slow
 def test_a_history_that_drifts_makes_a_new_model_that_is_used_once_it_is_better(served: tuple[Path, Path, str]) -> None:
     history, models, version = served
     fill(history, JOBS[FIRST:], factor=30.0, model=version)

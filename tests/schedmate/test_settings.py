@@ -17,7 +17,16 @@ def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_command_reads_them_so_they_load_no_client_and_no_log() -> None:
-    heavy = ("structlog", "rich", "numpy", "kafka", "redis", "prometheus_client", "scheduler_clients.slurm", "processors.job")
+    heavy = (
+        "structlog",
+        "rich",
+        "numpy",
+        "kafka",
+        "redis",
+        "prometheus_client",
+        "scheduler_clients.slurm",
+        "processors.job",
+    )
     program = f"import sys, schedmate.settings; print([name for name in {heavy} if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[]\n"
 

@@ -68,6 +68,7 @@ def logs() -> list[Said]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrap", [ranked, docker, containerd])
 def test_every_real_log_says_the_same(logs: list[Said], wrap: Wrap) -> None:
     other = {}

@@ -45,6 +45,7 @@ def advisor(store: HistoryFile, model: Path) -> tuple[SubmissionAdvisor, list[Es
     return SubmissionAdvisor(store, told.extend, model), told
 
 
+@pytest.mark.slow
 def test_the_model_answers_where_nothing_is_alike_and_is_scored(store: HistoryFile, trained: Path) -> None:
     asked, told = advisor(store, trained)
     asked.handle(batch(lives(JOBS[:KNOWN])))

@@ -126,6 +126,7 @@ def database(tmp_path: Path) -> str:
     return url
 
 
+@pytest.mark.slow
 def test_query_and_explain(database: str) -> None:
     variables = {"SCHEDMATE_CLICKHOUSE__URL": database}
     for arguments in (

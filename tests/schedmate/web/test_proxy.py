@@ -47,7 +47,7 @@ class SignedIn(http.server.BaseHTTPRequestHandler):
 @contextlib.contextmanager
 def signing_in() -> Iterator[int]:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), SignedIn) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         yield server.server_address[1]
         server.shutdown()
 

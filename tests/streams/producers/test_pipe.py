@@ -66,6 +66,7 @@ def test_the_background_process_ends_by_itself(site: Site) -> None:
     assert site.spools()
 
 
+@pytest.mark.slow
 def test_what_could_not_even_be_handed_over_is_handed_over_from_the_background(site: Site) -> None:
     code = "import sys\nsys.stdin.read()\nfor i in range(400_000): print('line', i)"
     with subprocess.Popen(

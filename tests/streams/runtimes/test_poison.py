@@ -33,6 +33,7 @@ def message(offset: int, lines: list[str]) -> Message:
     return Message(Position("job-logs", 0, offset), b"j", encode(chunk), 100.0)
 
 
+@pytest.mark.slow
 def test_a_trial_finds_the_message_at_which_a_process_dies() -> None:
     messages = [message(0, ["step 1"]), message(1, [DEADLY]), message(2, ["step 2"])]
     trial = Trial(Mortal, 0, [], dict.fromkeys(JobProcessor().inputs, 0), [])
