@@ -26,6 +26,7 @@ TASKS = (
 )
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_BETWEEN = re.compile(r"[\W_]+")
 _LETTERS = re.compile(r"[A-Za-z]+")
 _LONGEST = 300
 
@@ -45,7 +46,7 @@ def listed(text: str) -> tuple[str, ...]:
 
 def plain(text: str) -> str:
     """Return a text's letters and digits, in lower case."""
-    return "".join(each for each in text[:_LONGEST].lower() if each.isalnum())
+    return _BETWEEN.sub("", text[:_LONGEST].lower())
 
 
 def words(text: str) -> list[str]:

@@ -62,12 +62,15 @@ class Settings:
         for _, (label, values) in groups:
             self.all += _flat(values, "", _strength(label), MOST_SETTINGS - len(self.all), 0, chosen)
         self.all.sort(key=lambda each: each.strength)
+        self._by_last: dict[str, list[Setting]] = {}
+        for each in self.all:
+            self._by_last.setdefault(each.last, []).append(each)
 
     def find(self, names: Sequence[str], under: str = "") -> Iterator[Setting]:
         """Yield settings whose last part is one of `names` (letters and digits), in the order of `names`, strongest first."""
         for name in names:
-            for each in self.all:
-                if each.last == name and (not under or under in each.name.lower()):
+            for each in self._by_last.get(name, ()):
+                if not under or under in each.name.lower():
                     yield each
 
     def number(self, names: Sequence[str], under: str = "") -> Setting | None:

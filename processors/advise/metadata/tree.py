@@ -4,6 +4,7 @@ Nothing is executed. Links are not followed, names that usually hold secrets are
 """
 
 import os
+import posixpath
 import stat
 from pathlib import Path, PurePosixPath
 
@@ -51,7 +52,8 @@ class SourceTree:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        self._given = Path(os.path.abspath(root))  # noqa: PTH100  # as it was named: a link above the tree stays one
+        given = posixpath.abspath(root)  # as it was named: a link above the tree stays one
+        self._roots = tuple(dict.fromkeys((str(self.root), given)))
         if not self.root.is_dir():
             raise NotADirectoryError(f"expected the directory of a source tree, got {root}")
         self._texts: dict[str, str | None] = {}
@@ -65,10 +67,12 @@ class SourceTree:
             return None
         if path == ROOT or path.startswith(f"{ROOT}/"):
             path, base = path.removeprefix(ROOT).lstrip("/"), "."
-        joined = PurePosixPath(os.path.normpath(Path(self.root, base, path)))
-        for root in (self.root, self._given):
-            if joined.is_relative_to(root):
-                return str(joined.relative_to(root))
+        joined = posixpath.normpath(posixpath.join(self.root, base, path))
+        for root in self._roots:
+            if joined == root:
+                return "."
+            if joined.startswith(f"{root.rstrip('/')}/"):
+                return joined[len(root.rstrip("/")) + 1 :]
         return None
 
     def is_file(self, name: str | None) -> bool:
