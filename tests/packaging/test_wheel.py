@@ -13,6 +13,8 @@ from schedmate.man_pages import man_pages
 
 from .conftest import ROOMS, ROOT, pip
 
+pytestmark = pytest.mark.slow  # the wheel is built and installed
+
 NOT_SHIPPED = {"__pycache__"}
 MANUAL = f"schedmate-{schedmate.__version__}.data/data/share/man/man1"
 """Goes to `share/man/man1` of the environment, where man looks for pages of the commands in its `bin`."""
@@ -38,7 +40,6 @@ def run(installed: Path, *command: str) -> str:
     ).stdout
 
 
-@pytest.mark.slow
 def test_every_file_of_every_room_is_in_it(wheel: Path) -> None:
     packed = set(zipfile.ZipFile(wheel).namelist())
     present = {

@@ -21,7 +21,7 @@ TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
 VENUS = TRACES / "helios-venus"
 ESTIMATES = TRACES / "lucid" / "venus_sept_priority_ebm.csv.gz"
 """What the estimator of Lucid (an explainable boosting machine) said of each job."""
-pytestmark = pytest.mark.skipif(not VENUS.exists(), reason="the trace is not here")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not VENUS.exists(), reason="the trace is not here")]
 
 
 Outcome = tuple[float | None, float, float]

@@ -18,6 +18,8 @@ from tests.metric_values import value
 from tests.processors.advise.predictors.jobs import repeating
 from tests.schedmate.advisor.lives import life, lives
 
+pytestmark = pytest.mark.slow  # a model is trained
+
 EVERY_S = 2000.0
 JOBS = repeating(700, every_s=EVERY_S)
 KNOWN = 600
@@ -45,7 +47,6 @@ def advisor(store: HistoryFile, model: Path) -> tuple[SubmissionAdvisor, list[Es
     return SubmissionAdvisor(store, told.extend, model), told
 
 
-@pytest.mark.slow
 def test_the_model_answers_where_nothing_is_alike_and_is_scored(store: HistoryFile, trained: Path) -> None:
     asked, told = advisor(store, trained)
     asked.handle(batch(lives(JOBS[:KNOWN])))

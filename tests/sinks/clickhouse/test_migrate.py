@@ -22,28 +22,22 @@ def test_a_database_without_tables_says_what_to_do(fresh_database: NewLines) -> 
         ClickHouseWriter(lambda: client).write([metric(1)])
 
 
-def test_migrations_run_once(fresh_database: NewLines) -> None:
-    client = fresh_database("once")
-    assert migrate(client) == [migration.name for migration in migrations()]
-    assert migrate(client) == []
-    check_schema(client)
-
-
-def test_every_statement_can_be_repeated(fresh_database: NewLines) -> None:
+def test_every_statement_can_be_repeated(embedded: Embedded) -> None:
     """Two `migrate` at once, or one killed half-way, run a file again."""
-    client = fresh_database("again")
-    migrate(client)
+    client = embedded.client
     client.command("TRUNCATE TABLE schema_migrations")
     assert migrate(client) == [migration.name for migration in migrations()]
     check_schema(client)
 
 
-def test_a_half_migrated_database_is_named(fresh_database: NewLines) -> None:
+def test_a_half_migrated_database_is_named_and_each_migration_runs_once(fresh_database: NewLines) -> None:
     client = fresh_database("half")
     migrate(client, known=migrations()[:1])
     with pytest.raises(SinkRejected, match=r"0002_throughput\.sql.*schedmate migrate"):
         check_schema(client)
     assert migrate(client) == [migration.name for migration in migrations()[1:]]
+    assert migrate(client) == []
+    check_schema(client)
 
 
 def test_sources_of_older_verdicts_are_taken_apart(fresh_database: NewLines) -> None:
@@ -86,7 +80,7 @@ def test_an_edited_migration_is_refused(fresh_database: NewLines) -> None:
 
 def test_a_newer_database_is_refused(fresh_database: NewLines) -> None:
     client = fresh_database("newer")
-    migrate(client)
+    migrate(client, known=migrations()[:1])
     client.insert("schema_migrations", [[99, "0099_later.sql", "x"]], column_names=["version", "name", "checksum"])
     with pytest.raises(SinkRejected, match="newer SchedMate"):
         check_schema(client)
