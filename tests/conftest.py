@@ -25,7 +25,7 @@ pytest_plugins = [
     ),
 ]
 
-settings.register_profile("quick", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=25)
+settings.register_profile("quick", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=15)
 settings.register_profile("thorough", settings.get_profile("quick"), max_examples=100)  # make test
 settings.load_profile("quick")
 
