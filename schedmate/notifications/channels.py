@@ -25,6 +25,16 @@ _ADDRESSABLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 """Names of users that may become a part of an address."""
 
 
+class _Stay(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: the message would be left behind, as a GET has none, and the token taken along to another host."""
+
+    def redirect_request(self, *_: object) -> None:
+        """Return no other request: the answer counts as it came."""
+
+
+_OPENER = urllib.request.build_opener(_Stay)
+
+
 class ChannelError(UserError):
     """A message did not go; the text says what came. It may be tried again."""
 
@@ -149,7 +159,7 @@ def _post(url: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> None
     request = urllib.request.Request(url, data, headers, method="POST")  # noqa: S310  # the scheme was looked at
     where = url.split("//", 1)[-1].split("/", 1)[0].rpartition("@")[2]  # the rest may be a secret
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310  # the same
+        with _OPENER.open(request, timeout=TIMEOUT_S) as answer:
             answer.read(1024)
     except urllib.error.HTTPError as error:
         raise ChannelError(f"expected {where} to take the message, got status {error.code}") from error

@@ -64,7 +64,7 @@ class Web:
 
     def __init__(self, port: int = 0) -> None:
         self.got: list[tuple[dict[str, str], Any]] = []
-        self.status, self.tries = 200, 0
+        self.status, self.tries, self.elsewhere = 200, 0, ""
         web = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -74,6 +74,13 @@ class Web:
                 if web.status == 200:
                     web.got.append((dict(self.headers), body))
                 self.send_response(web.status)
+                if web.elsewhere:
+                    self.send_header("Location", web.elsewhere)
+                self.end_headers()
+
+            def do_GET(self) -> None:
+                web.tries += 1
+                self.send_response(200)
                 self.end_headers()
 
             def log_message(self, *_: object) -> None:
@@ -200,6 +207,19 @@ def test_a_server_without_tls_gets_no_mail_where_it_must_have_it(mails: tuple[Ma
     with pytest.raises(ChannelError, match=r"127\.0\.0\.1"):
         EmailChannel(mails[1], "schedmate@example.org", ("ops@example.org",)).send(message, "")
     assert mails[0].got == []
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307])
+def test_a_redirect_is_no_delivery_and_is_not_followed(web: Web, status: int) -> None:
+    elsewhere = Web()
+    web.status, web.elsewhere = status, elsewhere.url
+    message = describe(result())
+    assert message
+    with pytest.raises(ChannelError, match=f"status {status}"):
+        WebhookChannel(web.url, "token").send(message, "ada")
+    elsewhere.server.shutdown()
+    elsewhere.server.server_close()
+    assert elsewhere.tries == 0, "the message would be left behind, and the token taken along"
 
 
 def test_by_severity_and_each_once(web: Web) -> None:
