@@ -94,11 +94,11 @@ class Bridge:
         return self._journal.commands.stops
 
     def remember(self, record: Remembered) -> None:
-        """Take in one record of the history, in any order. Of alarms it matters that a hang is over; that is written down."""
+        """Take in one record of the history, in any order. That a hang is over, or a verdict another one, is written down."""
         if isinstance(record, Checkpoint):
             self._proposals.on_checkpoint(record)
         elif isinstance(record, Failure):
-            self._journal.verdicts.remember(record)
+            self._proposals.remember(record)
         elif isinstance(record, Alarm):
             self._proposals.retract(record)
         else:

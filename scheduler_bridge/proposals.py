@@ -67,18 +67,26 @@ class Proposals:
         if not self._journal.verdicts.remember(failure):
             self._journal.metrics.repeats.inc()
             return
-        users = self._journal.ledger.users_against(failure.node, self._journal.clock()) if failure.node else ()
-        saved = self._journal.saves.path(failure.job, failure.attempt)
-        proposals = {proposal.policy: proposal for proposal in propose(failure, self._journal.settings, users, saved)}
-        earlier = [
-            entry for entry in self._journal.ledger.about(failure.job, failure.attempt) if entry.policy in OF_FAILURES
-        ]
-        repeated = {entry.policy for entry in earlier if self._reconsider(entry, proposals.get(entry.policy), failure)}
+        proposals = self._proposals(failure)
+        repeated = {
+            entry.policy
+            for entry in self._earlier(failure)
+            if self._reconsider(entry, proposals.get(entry.policy), failure)
+        }
         self._journal.metrics.repeats.inc(len(repeated))
         for policy, proposal in proposals.items():
             if policy not in repeated and not self._is_proposed(proposal):
                 self._adopt(proposal)
                 self._journal.watch(proposal.id).confirmed |= failure.final
+
+    def remember(self, failure: Failure) -> None:
+        """Note a verdict, and retract what an older revision led to; what this one leads to is proposed when it is accepted."""
+        earlier = self._earlier(failure) if self._journal.verdicts.remember(failure) else []
+        if not any(entry.untouched for entry in earlier):
+            return
+        proposals = self._proposals(failure)
+        for entry in earlier:
+            self._reconsider(entry, proposals.get(entry.policy), failure)
 
     def on_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Note a durable checkpoint; a job that may be evicted once it has one is looked at."""
@@ -87,6 +95,17 @@ class Proposals:
             for decision_id in self._journal.ledger.open_about(checkpoint.job):
                 self._journal.watch(decision_id).saved = max(checkpoint.since, self._journal.watch(decision_id).saved)
             self._journal.look_soon(checkpoint.job)
+
+    def _proposals(self, failure: Failure) -> dict[str, Decision]:
+        """Return what a verdict leads to, by policy."""
+        users = self._journal.ledger.users_against(failure.node, self._journal.clock()) if failure.node else ()
+        saved = self._journal.saves.path(failure.job, failure.attempt)
+        return {each.policy: each for each in propose(failure, self._journal.settings, users, saved)}
+
+    def _earlier(self, failure: Failure) -> list[LedgerEntry]:
+        """Return what verdicts on the same attempt led to."""
+        about = self._journal.ledger.about(failure.job, failure.attempt)
+        return [entry for entry in about if entry.policy in OF_FAILURES]
 
     def _is_proposed(self, proposal: Decision) -> bool:
         """True where another job's failure led to the same drain a short while ago."""

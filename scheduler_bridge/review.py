@@ -38,6 +38,8 @@ class DecisionReview:
 
     def consider(self, decision: Decision) -> None:
         """Ask every guardrail, then the scheduler; act, wait, or write down why not."""
+        if not self._journal.ledger.is_pending(decision.id):
+            return  # what came to light while another decision was looked at has ended it
         if not self._goes_ahead(decision):
             return
         note = ""

@@ -6,14 +6,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from records import Action, Command, Mode, Outcome, Record
+from records import Action, Command, ErrorType, Mode, Outcome, Record
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import JobView, SchedulerAway, SchedulerJobState, SchedulerNodeState
 from scheduler_bridge.actuators.local import LocalActuator, LocalScheduler
 from scheduler_bridge.node_check import NodeCheck
 from scheduler_bridge.selectors import Selector
 from tests.scheduler_bridge.actuators.test_local import SLEEP
-from tests.scheduler_bridge.findings import NOW, checkpoint
+from tests.scheduler_bridge.findings import NOW, checkpoint, failure
 from tests.scheduler_bridge.policies.test_cancel_hung import hang
 from tests.scheduler_bridge.test_actions import DONE, SAVES, SETTINGS, decide, node, running
 from tests.scheduler_bridge.test_bridge import Stand
@@ -88,6 +88,16 @@ def test_a_decision_that_expires_while_a_node_is_checked_is_not_carried_out(stan
     stand.actuator.happens = passes
     decide(stand, Action.DRAIN, node="slot-0", node_evidence=True)
     assert stand.written.outcomes == [Outcome.EXPIRED]
+    assert node(stand).state is SchedulerNodeState.UP
+
+
+def test_a_verdict_that_is_retracted_while_a_node_is_checked_drains_nothing(stand: SlowStand) -> None:
+    retracted = failure(revision=2, error_type=ErrorType.NONE, message="it went on")
+    stand.actuator.happens = lambda: stand.history.append(retracted)
+    stand.bridge.accept(failure(node_evidence=True))
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.REFUSED] * 2, "the drain, and the restart elsewhere"
+    assert all("the verdict was retracted" in each.detail for each in stand.written.results)
     assert node(stand).state is SchedulerNodeState.UP
 
 
