@@ -35,6 +35,8 @@ from streams.settings import KafkaSettings, LanguageModelSettings, ProducerSetti
 
 SECRETS = ("password",)
 PREFIX = "SCHEDMATE_"
+LARGEST = 1e9
+"""No time and no share reaches it: 30 years of seconds. Of an infinite one no clock and no timer knows what to make."""
 OTHER_VARIABLES = frozenset(
     f"{PREFIX}{name}"
     for name in (
@@ -184,9 +186,14 @@ def load(file: Path | None = None, flags: Mapping[str, str] | None = None) -> Lo
                 merged.setdefault(section, {})[name] = value
                 origins[section, name] = origin
     try:
-        return Loaded(Settings(**merged), origins)
+        settings = Settings(**merged)
     except ValidationError as error:
         raise SettingsError("\n".join(_explain(problem, origins) for problem in error.errors())) from None
+    for (section, name), origin in origins.items():
+        value = getattr(getattr(settings, section), name)
+        if isinstance(value, float) and not value < LARGEST:
+            raise SettingsError(f"{origin}: {section}.{name}: expected a number below {LARGEST:g}, got {value}")
+    return Loaded(settings, origins)
 
 
 def _check_environment(environment: Iterable[str]) -> None:

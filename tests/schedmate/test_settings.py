@@ -153,6 +153,13 @@ def test_variables_of_others_are_left_alone(monkeypatch: pytest.MonkeyPatch, nam
     load()
 
 
+@pytest.mark.parametrize("value", ["inf", "nan", "1e300"])
+def test_a_time_that_no_clock_reaches_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("SCHEDMATE_PROCESSORS__HANG_SECONDS", value)
+    with pytest.raises(SettingsError, match=r"^environment: processors\.hang_seconds: .* got "):
+        load()
+
+
 def test_variables_of_the_composition_are_known() -> None:
     text = (Path(__file__).resolve().parents[2] / "docker-compose.yml").read_text()
     assert set(re.findall(r"\$\{(SCHEDMATE_[A-Z_]+)", text)) <= OTHER_VARIABLES
