@@ -65,7 +65,9 @@ class Proxy:
         both = {writer, server_writer}
         self._open |= both
         try:
-            await asyncio.gather(self._copy(reader, server_writer), self._copy(server_reader, writer))
+            # asyncio prints the trace of a handler that is cancelled, as `close` does.
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.gather(self._copy(reader, server_writer), self._copy(server_reader, writer))
         finally:
             self._open -= both
             for each in both:
