@@ -81,10 +81,11 @@ class Proposals:
 
     def remember(self, failure: Failure) -> None:
         """Note a verdict, and retract what an older revision led to; what this one leads to is proposed when it is accepted."""
-        earlier = self._earlier(failure) if self._journal.verdicts.remember(failure) else []
-        if not any(entry.untouched for entry in earlier):
+        if not self._journal.verdicts.remember(failure):
             return
-        proposals = self._proposals(failure)
+        # What this revision itself led to stays: users against a node, say, are counted once.
+        earlier = [each for each in self._earlier(failure) if each.decision and each.decision.cause_id != failure.id]
+        proposals = self._proposals(failure) if earlier else {}
         for entry in earlier:
             self._reconsider(entry, proposals.get(entry.policy), failure)
 

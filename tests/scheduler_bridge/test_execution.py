@@ -101,6 +101,16 @@ def test_a_verdict_that_is_retracted_while_a_node_is_checked_drains_nothing(stan
     assert node(stand).state is SchedulerNodeState.UP
 
 
+def test_a_verdict_that_is_read_once_more_retracts_nothing_that_it_led_to(stand: SlowStand) -> None:
+    stand.bridge.accept(failure(confidence=0.9))
+    stand.settings = SETTINGS.model_copy(update={"min_confidence": 0.95})  # by now it would lead to nothing
+    bridge = stand.new_bridge()
+    bridge.remember(failure(confidence=0.9))
+    assert stand.written.results == []
+    bridge.remember(failure(confidence=0.9, revision=2))
+    assert stand.written.outcomes == [Outcome.REFUSED]
+
+
 def test_a_stop_that_comes_while_stacks_are_taken_leaves_the_job_alone(stand: SlowStand) -> None:
     job = running(stand)
     stand.actuator.happens = lambda: stand.history.append(command(Command.STOP))
