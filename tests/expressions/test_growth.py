@@ -41,7 +41,6 @@ def costly(expression: Expression) -> str:
     return ""
 
 
-@pytest.mark.slow
 def test_an_expression_costs_a_bounded_number_of_scans() -> None:
     """One test of all rooms: to find the expressions, all of the product is imported and parsed."""
     everywhere = expressions()
