@@ -49,7 +49,7 @@ def stay(job: str = "17", since: float = T - 900, until: float | None = None, at
     return Placement(job=job, attempt=attempt, node="n1", since=since, seen=until or since, until=until)
 
 
-def told(found: Sequence[NodeFinding]) -> list[tuple[str, int, str]]:
+def reported(found: Sequence[NodeFinding]) -> list[tuple[str, int, str]]:
     return [(one.job, one.attempt, one.signature) for one in found]
 
 
@@ -57,7 +57,7 @@ def test_a_finding_reaches_the_jobs_that_are_there_whichever_comes_first() -> No
     records = [kernel(XID), stay("17"), stay("18", attempt=2)]
     for order in permutations(records):
         found = [one for one in run(order) if one.job]
-        assert set(told(found)) == {("17", 0, "xid_fallen_off_bus"), ("18", 2, "xid_fallen_off_bus")}
+        assert set(reported(found)) == {("17", 0, "xid_fallen_off_bus"), ("18", 2, "xid_fallen_off_bus")}
         last = {one.job: one for one in found}
         assert [one.jobs for one in last.values()] == [["17", "18"], ["17", "18"]], "each knows that it is not alone"
         assert len({one.id for one in found}) == 2
@@ -67,7 +67,7 @@ def test_a_finding_reaches_the_jobs_that_are_there_whichever_comes_first() -> No
 def test_where_no_job_ran_a_finding_stands_alone() -> None:
     (one,) = run([kernel("starting", XID)])
     assert (one.job, one.node, one.place.line) == ("", "n1", 2)
-    assert told(run([stay(until=T - 500), kernel(XID)])) == [("", 0, "xid_fallen_off_bus")]
+    assert reported(run([stay(until=T - 500), kernel(XID)])) == [("", 0, "xid_fallen_off_bus")]
 
 
 @pytest.mark.parametrize(
@@ -89,15 +89,15 @@ def test_a_stay_lasts_from_shortly_before_it_was_known_until_shortly_after_its_e
 
 
 def test_a_finding_that_names_its_job_reaches_no_other() -> None:
-    assert told(run([stay("17"), stay("18"), kernel(OOM)])) == [("17", 0, "oom_killer")]
+    assert reported(run([stay("17"), stay("18"), kernel(OOM)])) == [("17", 0, "oom_killer")]
     sample = GpuSample(id="s", node="n1", gpu=1, time=T, xids=[79], processes=[GpuProcess(pid=1, job="18")])
-    assert told(run([stay("17"), stay("18"), sample])) == [("18", 0, "xid_fallen_off_bus")]
+    assert reported(run([stay("17"), stay("18"), sample])) == [("18", 0, "xid_fallen_off_bus")]
 
 
 def test_a_line_that_names_a_job_by_number_means_that_of_the_nodes_cluster() -> None:
     """A node's log knows numbers alone; the jobs of a Slurm cluster beside the local one go by `beta/17`."""
     for order in permutations([stay("beta/17"), stay("beta/18"), stay("beta/117"), kernel(OOM)]):
-        assert {one for one in told(run(order)) if one[0]} == {("beta/17", 0, "oom_killer")}
+        assert {one for one in reported(run(order)) if one[0]} == {("beta/17", 0, "oom_killer")}
 
 
 def test_repeats_are_folded_and_told_at_powers_of_ten() -> None:
@@ -154,9 +154,9 @@ def test_a_clock_that_was_wrong_once_does_not_blind_a_node() -> None:
         stay("17"),
     ]
     found = run([*records, kernel(XID, time=T, first=3), stay("18", since=T - 100)])
-    assert {("17", 0, "xid_fallen_off_bus"), ("18", 0, "xid_fallen_off_bus")} <= set(told(found))
+    assert {("17", 0, "xid_fallen_off_bus"), ("18", 0, "xid_fallen_off_bus")} <= set(reported(found))
     calm = run([*samples(FAR, FAR + 20), stay(), *samples(T - 300, T), stay(until=T), *samples(T, T + 200)])
-    assert told(calm) == [("17", 0, HEALTHY)]
+    assert reported(calm) == [("17", 0, HEALTHY)]
 
 
 NUMBERS = st.none() | st.integers(0, 1 << 40)

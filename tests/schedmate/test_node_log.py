@@ -38,13 +38,13 @@ def write(path: Path, form: str, words: list[str]) -> Path:
     return path
 
 
-def said(file: Path) -> dict[str, Any]:
+def analyzed(file: Path) -> dict[str, Any]:
     return analyze(file, read_chunks(file), PROCESSOR).contract()
 
 
 @pytest.mark.parametrize("form", sorted(FORMS))
 def test_a_kernel_log_tells_of_its_node(tmp_path: Path, form: str) -> None:
-    signs = said(write(tmp_path / "kern.log", form, WORDS))["node"]
+    signs = analyzed(write(tmp_path / "kern.log", form, WORDS))["node"]
     assert [(one["signature"], one["line"], one["last_line"], one["times"]) for one in signs] == [
         ("xid_fallen_off_bus", 2, 4, 2),
         ("oom_killer", 5, 5, 1),
@@ -60,7 +60,7 @@ def test_a_person_sees_the_worst_first(tmp_path: Path) -> None:
     assert "xid_fallen_off_bus (gpu 0000:3b:00), 2 times, until line 4" in lines[1]
     assert WORDS[1] in lines[2]
     calm = write(tmp_path / "calm.log", "journal", WORDS[:1] * 3)
-    assert said(calm)["node"] == []
+    assert analyzed(calm)["node"] == []
     with console.capture() as shown:
         console.print(report(analyze(calm, read_chunks(calm), PROCESSOR)))
     assert "no sign of trouble" in shown.get()
@@ -83,7 +83,7 @@ def test_jobs_logs_are_none(lines: list[str]) -> None:
 
 def test_a_log_of_progress_stays_a_jobs_whoever_collected_it(tmp_path: Path) -> None:
     words = [f"step {number}/9 | loss {1 / (number + 1):.3f} | step_time 0.25 s" for number in range(9)]
-    contract = said(write(tmp_path / "job.log", "dmesg", words))
+    contract = analyzed(write(tmp_path / "job.log", "dmesg", words))
     assert contract["node"] is None
     assert contract["progress"]["last_step"] == 8
 

@@ -41,7 +41,7 @@ CASES = [
 """Every form where an address is meant, one in turn where it is not."""
 
 
-def said(arguments: list[str]) -> str:
+def output_of(arguments: list[str]) -> str:
     """Return all that a command line prints."""
     out, before = io.StringIO(), sys.argv
     sys.argv = ["schedmate", *arguments]
@@ -61,9 +61,12 @@ def test_an_address_with_a_password_is_refused_and_not_repeated(
     monkeypatch.setenv("SCHEDMATE_CONFIG", "/dev/null")
     file = tmp_path / "schedmate.toml"
     file.write_text(f"[{section}]\n{name} = {json.dumps(value)}\n")
-    answers = [said(["--set", f"{section}.{name}={value}", "config"]), said(["--config", str(file), "config"])]
+    answers = [
+        output_of(["--set", f"{section}.{name}={value}", "config"]),
+        output_of(["--config", str(file), "config"]),
+    ]
     monkeypatch.setenv(f"SCHEDMATE_{section}__{name}".upper(), value)
-    answers.append(said(["config"]))
+    answers.append(output_of(["config"]))
     for answer in answers:
         assert answer.strip()
         assert "hunter2" not in answer
@@ -77,7 +80,7 @@ def test_an_address_with_a_password_is_refused_and_not_repeated(
 def test_a_password_by_itself_is_not_shown(section: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCHEDMATE_CONFIG", "/dev/null")
     monkeypatch.setenv(f"SCHEDMATE_{section.upper()}__PASSWORD", SECRET)
-    shown = said(["config"])
+    shown = output_of(["config"])
     assert "(set)" in shown
     assert SECRET not in shown
     assert SECRET not in repr(load())
@@ -89,9 +92,9 @@ def test_a_password_by_itself_is_not_shown(section: str, monkeypatch: pytest.Mon
 def test_a_file_that_is_wrong_is_not_quoted(text: str, tmp_path: Path) -> None:
     file = tmp_path / "schedmate.toml"
     file.write_text(text)
-    assert "geheim" not in said(["--config", str(file), "config"])
+    assert "geheim" not in output_of(["--config", str(file), "config"])
     for flag in (f"password={SECRET}", f"kafka.passwort={SECRET}", f"kafka.password={SECRET}"):
-        assert "geheim" not in said(["--set", flag, "config"])
+        assert "geheim" not in output_of(["--set", flag, "config"])
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -113,13 +113,13 @@ class TestOnSlurm:
             "SCHEDMATE_KAFKA__BROKERS": own_kafka.address,
         }
 
-        def said(*options: str) -> dict[str, dict[str, Any]]:
+        def printed(*options: str) -> dict[str, dict[str, Any]]:
             command = [sys.executable, "-m", "schedmate", "starts", "--json", *options]
             done = subprocess.run(command, env=site, capture_output=True, text=True, check=True)
             return {row["job"]: row for row in map(json.loads, done.stdout.splitlines())}
 
-        assert said("--keep", "--since", "2100-01-01") == {}
-        row = said("--keep", "--since", "1h")[full]
+        assert printed("--keep", "--since", "2100-01-01") == {}
+        row = printed("--keep", "--since", "1h")[full]
         (kept,) = (decode(StartEstimate, each.value) for each in read_back(own_kafka.connection, ["start-estimates"]))
         assert (kept.job, kept.attempt, kept.method) == (full, 0, "queue")
         assert (kept.expected_s, kept.low_s, kept.high_s, kept.chance) == (
@@ -135,19 +135,19 @@ class TestOnSlurm:
         nowhere.write_text(slurm.configuration.read_text().replace("SlurmctldPort=", "SlurmctldPort=1"))
         site = {"SCHEDMATE_CONFIG": os.devnull, "SCHEDMATE_REDIS__URL": "", "SCHEDMATE_SERVICE__PORT": "0"}
 
-        def told() -> list[StartEstimate]:
+        def published() -> list[StartEstimate]:
             return [decode(StartEstimate, each.value) for each in read_back(own_kafka.connection, ["start-estimates"])]
 
         with command(own_kafka, "starts", "--every", "1", log=log, **site, SLURM_CONF=str(slurm.configuration)) as one:
-            until(lambda: len({each.time for each in told()}) >= 2, log)
+            until(lambda: len({each.time for each in published()}) >= 2, log)
             one.terminate()
             assert one.wait(60) == 0
-        assert {each.job for each in told()} == {full}
-        before = len(told())
+        assert {each.job for each in published()} == {full}
+        before = len(published())
         with command(own_kafka, "starts", "--every", "1", log=log, **site, SLURM_CONF=str(nowhere)) as blind:
             until(lambda: "dependency_unavailable" in log.read_text(), log)
             assert blind.poll() is None, "it waits for a scheduler that is away"
-        assert len(told()) == before
+        assert len(published()) == before
 
     def test_limits_bound_the_range(self, slurm: Slurm, full: str) -> None:
         environment = slurm.environment | {"SCHEDMATE_CONFIG": os.devnull}

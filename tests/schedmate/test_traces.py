@@ -33,7 +33,7 @@ def logs(offset: int, line: str) -> Message:
     return Message(Position("job-logs", 0, offset), b"j", encode(chunk), 100.5 + offset)
 
 
-def told(messages: Sequence[Message]) -> tuple[list[Told], list[Failure]]:
+def spans_and_verdicts(messages: Sequence[Message]) -> tuple[list[Told], list[Failure]]:
     spans: list[Told] = []
     engine = Engine(JobProcessor(), clock=lambda: 120.0, tracing=Tracing(spans.append))
     results = engine.handle(messages)
@@ -43,7 +43,7 @@ def told(messages: Sequence[Message]) -> tuple[list[Told], list[Failure]]:
 
 
 def test_a_verdict_is_traced_from_its_line_to_its_acknowledgement() -> None:
-    spans, (failure,) = told([logs(5, "epoch 1"), logs(6, LINE)])
+    spans, (failure,) = spans_and_verdicts([logs(5, "epoch 1"), logs(6, LINE)])
     assert {(each.about, each.name, each.start, each.end, each.within) for each in spans} == {
         (failure.id, "verdict", 106.0, 120.0, ""),
         (failure.id, "ship", 106.0, 106.5, "verdict"),

@@ -116,31 +116,31 @@ def test_any_bytes_are_read_or_refused(value: bytes, topic: str) -> None:
         assert isinstance(accept(message(value, topic=topic)), BY_NAME[topic].record)
 
 
-def told(**fields: object) -> JobEvent:
+def pipe_event(**fields: object) -> JobEvent:
     return JobEvent(
         **{"id": "pipe/7/0/ended/p", "job": "7", "kind": "ended", "time": 1.0, "scheduler": "pipe"} | fields
     )  # type: ignore[arg-type]
 
 
 def test_what_a_pipe_tells_goes_to_a_topic_of_its_own() -> None:
-    assert outgoing(told(kind=EventKind.ENDED)).topic == "pipe-events"
-    assert outgoing(told(kind=EventKind.LINES_LOST, scheduler="producer")).topic == "pipe-events"
-    assert outgoing(told(kind=EventKind.ENDED, scheduler="slurm")).topic == "job-events"
-    assert outgoing(told(kind=EventKind.ID_CONFLICT, scheduler="producer")).topic == "job-events"
+    assert outgoing(pipe_event(kind=EventKind.ENDED)).topic == "pipe-events"
+    assert outgoing(pipe_event(kind=EventKind.LINES_LOST, scheduler="producer")).topic == "pipe-events"
+    assert outgoing(pipe_event(kind=EventKind.ENDED, scheduler="slurm")).topic == "job-events"
+    assert outgoing(pipe_event(kind=EventKind.ID_CONFLICT, scheduler="producer")).topic == "job-events"
 
 
 def test_of_a_pipe_nothing_is_believed_that_a_scheduler_alone_may_say() -> None:
-    event = told(kind=EventKind.ENDED, exit_code=1, state="NODE_FAIL", packed_with="8", gpus=4.0, newcomer=True)
+    event = pipe_event(kind=EventKind.ENDED, exit_code=1, state="NODE_FAIL", packed_with="8", gpus=4.0, newcomer=True)
     read = accept(message(encode(event), key=b"7", topic="pipe-events"))
-    assert read == told(kind=EventKind.ENDED, exit_code=1)
+    assert read == pipe_event(kind=EventKind.ENDED, exit_code=1)
     for forged in (
-        told(kind=EventKind.PACKED, packed_with="8"),
-        told(kind=EventKind.REQUEUED),
-        told(kind=EventKind.DESCRIBED, workload=Workload(model_name="mine")),
-        told(kind=EventKind.ENDED, scheduler="slurm"),
-        told(kind=EventKind.ENDED, job="8", id="pipe/8/0/ended/p"),
-        told(kind=EventKind.ENDED, id="slurm/8/0/ended"),  # that event would be taken for a repeat of this one
-        told(kind=EventKind.ENDED, id="pipe/8/0/ended/p"),
+        pipe_event(kind=EventKind.PACKED, packed_with="8"),
+        pipe_event(kind=EventKind.REQUEUED),
+        pipe_event(kind=EventKind.DESCRIBED, workload=Workload(model_name="mine")),
+        pipe_event(kind=EventKind.ENDED, scheduler="slurm"),
+        pipe_event(kind=EventKind.ENDED, job="8", id="pipe/8/0/ended/p"),
+        pipe_event(kind=EventKind.ENDED, id="slurm/8/0/ended"),  # that event would be taken for a repeat of this one
+        pipe_event(kind=EventKind.ENDED, id="pipe/8/0/ended/p"),
     ):
         with pytest.raises(InvalidRecord, match="expected"):
             accept(message(encode(forged), key=b"7", topic="pipe-events"))
@@ -148,6 +148,6 @@ def test_of_a_pipe_nothing_is_believed_that_a_scheduler_alone_may_say() -> None:
 
 def test_a_number_that_no_state_can_hold_is_refused() -> None:
     """An exit code of thirty digits was kept, and stopped the worker at one of the job's next messages."""
-    value = encode(told(kind=EventKind.ENDED, exit_code=10**30))
+    value = encode(pipe_event(kind=EventKind.ENDED, exit_code=10**30))
     with pytest.raises(InvalidRecord, match="64 bits"):
         accept(message(value, topic="pipe-events"))

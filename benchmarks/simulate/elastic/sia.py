@@ -115,7 +115,7 @@ class Sia:
         now = simulation.now
         if now % ROUND_S == 0:
             self._learn(simulation)
-            self._admit()
+            self._take_submitted()
             if self._changed or now - self._renewed >= RENEW_S:
                 self._allocate(simulation)
         return now - now % ROUND_S + ROUND_S if self._jobs or self._new else None
@@ -135,7 +135,7 @@ class Sia:
                 known.seen |= self._measured(known)
                 self._changed = True
 
-    def _admit(self) -> None:
+    def _take_submitted(self) -> None:
         for run in self._new:
             known = Known(self._applications[run.job.workload.model if run.job.workload else ""])
             self._jobs[run.order] = run, known

@@ -227,7 +227,7 @@ LOG: list[Printed] = [
 ]
 
 
-def said(pieces: Iterable[Sequence[tuple[int, Printed]]]) -> list[dict[str, object]]:
+def saves_of(pieces: Iterable[Sequence[tuple[int, Printed]]]) -> list[dict[str, object]]:
     stage, state, told = Checkpoints(), CheckpointsState(), []
     for piece in pieces:
         chunk = view([printed for _, printed in piece], piece[0][0])
@@ -238,14 +238,14 @@ def said(pieces: Iterable[Sequence[tuple[int, Printed]]]) -> list[dict[str, obje
 
 def test_where_chunks_are_cut_changes_nothing() -> None:
     numbered = list(enumerate(LOG, 1))
-    whole = said([numbered])
+    whole = saves_of([numbered])
     assert {one["durable_by"] for one in whole} >= {None, DurableBy.PROGRESS, DurableBy.TRACKER, DurableBy.COMPLETION}
     assert CheckpointState.FAILED in {one["state"] for one in whole}
-    assert said([[each] for each in numbered]) == whole
+    assert saves_of([[each] for each in numbered]) == whole
     chance = random.Random(5)
     for _ in range(200):
         cuts = sorted(chance.sample(range(1, len(LOG)), chance.randint(1, len(LOG) - 1)))
-        assert said(numbered[a:b] for a, b in itertools.pairwise([0, *cuts, len(LOG)])) == whole
+        assert saves_of(numbered[a:b] for a, b in itertools.pairwise([0, *cuts, len(LOG)])) == whole
 
 
 def test_a_replay_tells_the_same_and_a_repeat_nothing() -> None:

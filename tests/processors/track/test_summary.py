@@ -10,7 +10,7 @@ from records import JobMetric, LogChunk, Position
 REPORTS = 10
 
 
-def told(line: str) -> list[JobMetric]:
+def metrics_of(line: str) -> list[JobMetric]:
     """Return the metrics of a job whose two ranks print `line` with rising steps."""
     processor = JobProcessor()
     state = processor.fresh("7")
@@ -43,7 +43,7 @@ def told(line: str) -> list[JobMetric]:
     ],
 )
 def test_whatever_is_printed_the_metric_is_read_back_as_it_was_told(line: str, huge: str) -> None:
-    metrics = told(line.replace("{}", huge).replace("{{", "{").replace("}}", "}"))
+    metrics = metrics_of(line.replace("{}", huge).replace("{{", "{").replace("}}", "}"))
     assert metrics
     for metric in metrics:
         assert msgspec.json.decode(msgspec.json.encode(metric), type=JobMetric) == metric
@@ -51,7 +51,7 @@ def test_whatever_is_printed_the_metric_is_read_back_as_it_was_told(line: str, h
 
 
 def test_a_throughput_that_comes_to_infinity_leaves_the_step_time() -> None:
-    metric = told("step={step} tokens/sec=1e308 loss=1.0")[-1]
+    metric = metrics_of("step={step} tokens/sec=1e308 loss=1.0")[-1]
     assert (metric.throughput, metric.throughput_unit, metric.step_time_s) == (None, None, pytest.approx(1.0))
 
 

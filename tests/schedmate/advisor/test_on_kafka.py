@@ -131,7 +131,7 @@ def test_it_trains_by_itself_and_trains_again_when_jobs_have_become_longer(own_k
         "SCHEDMATE_ADVISOR__TRAIN_HOURS": "0.001",
     }
 
-    def told() -> list[Estimate]:
+    def estimates() -> list[Estimate]:
         return [
             msgspec.json.decode(message.value, type=Estimate)
             for message in read_back(own_kafka.connection, ["estimates"])
@@ -150,12 +150,12 @@ def test_it_trains_by_itself_and_trains_again_when_jobs_have_become_longer(own_k
 
     def answered_by_a_model() -> bool:
         ask()
-        return any(each.method == "predictor" for each in told())
+        return any(each.method == "predictor" for each in estimates())
 
     with command(own_kafka, "advisor", log=log, **settings):
         send(own_kafka, list[Record](lives(known)))
         until(answered_by_a_model, log, 240)
-        first = {each.model for each in told() if each.method == "predictor"}
+        first = {each.model for each in estimates() if each.method == "predictor"}
         for card in models.glob("*/model.json"):
             os.utime(card.parent, times=(1.0, 1.0))  # one that has drifted is trained once a day at most
         send(own_kafka, list[Record](lives(later)))
@@ -179,7 +179,7 @@ def test_how_hard_jobs_are_on_their_gpus_is_seen_while_they_run(own_kafka: Kafka
             for at in range(FEWEST)
         ]
 
-    def told() -> bool:
+    def answers_with_samples() -> bool:
         nonlocal running
         send(own_kafka, list[Record](life(running)[2:]))  # by now the samples of this one may have been read
         running += 1
@@ -191,7 +191,7 @@ def test_how_hard_jobs_are_on_their_gpus_is_seen_while_they_run(own_kafka: Kafka
         return any(each.gpu_utilisation == 70 for each in estimates)
 
     with command(own_kafka, "advisor", log=log, SCHEDMATE_ADVISOR__HISTORY=str(tmp_path / "history.db")):
-        until(told, log, 120)
+        until(answers_with_samples, log, 120)
 
 
 @pytest.mark.kafka

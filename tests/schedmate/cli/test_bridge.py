@@ -54,12 +54,12 @@ class Site:
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run([*COMMAND, *arguments], env=self.environment, capture_output=True, text=True, check=False)
 
-    def say(self, *arguments: str) -> str:
+    def output_of(self, *arguments: str) -> str:
         done = self.run(*arguments)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def tell(self, record: Record) -> None:
+    def write(self, record: Record) -> None:
         self.producer.send(outgoing(record)).result(10)
 
     def read(self, topic: str) -> list[Any]:
@@ -96,7 +96,7 @@ def test_from_finding_to_action_and_once_across_a_kill(site: Site) -> None:
     job = slurm.submit('test -n "$SLURM_RESTART_COUNT"')
     node = slurm.wait(job, "FAILED")["NodeList"]
     finding = verdict(job, node)
-    site.tell(finding)
+    site.write(finding)
     site.until(lambda: Outcome.DONE in site.results(job))
     assert slurm.wait(job, "COMPLETED")["NodeList"] != node
 
@@ -104,20 +104,20 @@ def test_from_finding_to_action_and_once_across_a_kill(site: Site) -> None:
     slurm.wait(first, "RUNNING")
     packed = slurm.submit("sleep 120", "--gres=shard:2", "--nodelist=n1")
     slurm.wait(packed, "RUNNING")
-    site.tell(slowdown(job=first, packed_job=packed, time=time.time()))
+    site.write(slowdown(job=first, packed_job=packed, time=time.time()))
     site.until(lambda: Outcome.DONE in site.results(packed))
     assert slurm.wait(packed, "RUNNING")["TresPerNode"] == "gres:shard:4"
 
     bridge.kill()
     bridge.wait()
-    site.tell(finding)
+    site.write(finding)
     for decision in site.read("decisions"):
-        site.tell(decision)
+        site.write(decision)
     broken = slurm.submit("exit 1")
     slurm.wait(broken, "FAILED")
     bridge = site.start("bridge")
-    site.tell(verdict(broken, "n1", confidence=0.5))
-    site.tell(verdict(broken, "n1", revision=2))
+    site.write(verdict(broken, "n1", confidence=0.5))
+    site.write(verdict(broken, "n1", revision=2))
     site.until(lambda: Outcome.DONE in site.results(broken))
     assert site.results(job) == [Outcome.STARTED, Outcome.DONE]
     assert site.results(packed) == [Outcome.STARTED, Outcome.DONE]
@@ -125,9 +125,9 @@ def test_from_finding_to_action_and_once_across_a_kill(site: Site) -> None:
 
     kinds = [event.kind for event in site.read("job-events") if isinstance(event, JobEvent) and event.job == job]
     assert kinds == ["submitted", "started", "ended", "requeued", "started", "ended"]
-    shown = [json.loads(line) for line in site.say("decisions", "--json", "--job", job).splitlines()]
+    shown = [json.loads(line) for line in site.output_of("decisions", "--json", "--job", job).splitlines()]
     assert {record.get("outcome", "decision") for record in shown} == {"decision", "started", "done"}
-    assert "restart" in site.say("decisions", "--job", job)
+    assert "restart" in site.output_of("decisions", "--job", job)
     follower = site.start("decisions", "--follow", "--job", broken)
     assert follower.stdout
     assert "ACT" in follower.stdout.readline()
@@ -142,7 +142,7 @@ def test_nothing_is_done_where_nothing_is_turned_on(site: Site) -> None:
     site.start("bridge")
     job = site.slurm.submit("exit 1")
     node = site.slurm.wait(job, "FAILED")["NodeList"]
-    site.tell(verdict(job, node))
+    site.write(verdict(job, node))
     site.until(lambda: site.results(job))
     assert site.results(job) == [Outcome.SHADOWED]
     assert [decision.mode for decision in site.read("decisions") if isinstance(decision, Decision)] == ["shadow"]
@@ -154,13 +154,13 @@ def test_what_is_over_a_users_share_waits_and_says_so(site: Site) -> None:
     site.start("bridge")
     jobs = [site.slurm.submit('test -n "$SLURM_RESTART_COUNT"') for _ in range(3)]
     for job in jobs:
-        site.tell(verdict(job, site.slurm.wait(job, "FAILED")["NodeList"]))
+        site.write(verdict(job, site.slurm.wait(job, "FAILED")["NodeList"]))
     site.until(lambda: all(site.results(job) for job in jobs[1:]) and Outcome.DONE in site.results(jobs[0]))
     assert [site.results(job) for job in jobs[1:]] == [[Outcome.DEFERRED]] * 2
     results = [one for one in site.read("decision-results") if isinstance(one, DecisionResult)]
     assert {one.user for one in results} == {site.slurm.fields(jobs[0])["UserId"].partition("(")[0]}
     assert {one.node for one in results} == {""}, "nothing but the job spoke against the node"
-    assert "user-limit" in site.say("decisions", "--job", jobs[1])
+    assert "user-limit" in site.output_of("decisions", "--job", jobs[1])
     assert [site.slurm.fields(job)["Restarts"] for job in jobs] == ["1", "0", "0"]
 
 
@@ -168,31 +168,33 @@ def test_a_person_approves_while_the_bridge_is_down_and_it_acts_once(site: Site)
     site.environment["SCHEDMATE_BRIDGE__MODES"] = "restart=approve"
     bridge = site.start("bridge")
     job = site.slurm.submit('test -n "$SLURM_RESTART_COUNT"')
-    site.tell(verdict(job, site.slurm.wait(job, "FAILED")["NodeList"]))
+    site.write(verdict(job, site.slurm.wait(job, "FAILED")["NodeList"]))
     site.until(lambda: site.results(job) == [Outcome.AWAITING_APPROVAL])
     bridge.kill()
     bridge.wait()
 
-    (shown,) = [json.loads(line) for line in site.say("decisions", "waiting", "--json", "--since", "1h").splitlines()]
-    assert "no decision waits" in site.say("decisions", "waiting", "--since", "2100-01-01")
+    (shown,) = [
+        json.loads(line) for line in site.output_of("decisions", "waiting", "--json", "--since", "1h").splitlines()
+    ]
+    assert "no decision waits" in site.output_of("decisions", "waiting", "--since", "2100-01-01")
     forged = command(Command.APPROVE, shown["decision"], job="another", user="mallory", time=time.time())
-    site.tell(forged)
+    site.write(forged)
     assert "expected the id of one decision" in site.run("decisions", "approve", "restart/x", "--reason", "x").stderr
-    assert "approved" in site.say("decisions", "approve", shown["decision"], "--reason", "the node is drained")
+    assert "approved" in site.output_of("decisions", "approve", shown["decision"], "--reason", "the node is drained")
     again = site.run("decisions", "approve", shown["decision"], "--reason", "once more")
     assert (again.returncode, "was approved by" in again.stderr) == (2, True)
-    assert "no decision waits" in site.say("decisions", "waiting")
+    assert "no decision waits" in site.output_of("decisions", "waiting")
     (approval,) = [record for record in site.read("approvals") if record.user != "mallory"]
-    site.tell(approval)
+    site.write(approval)
     site.start("bridge")
     site.until(lambda: Outcome.DONE in site.results(job))
     assert site.results(job) == [Outcome.AWAITING_APPROVAL, Outcome.STARTED, Outcome.DONE]
-    assert f"approved by {approval.author}: the node is drained" in site.say("decisions", "--job", job)
-    site.tell(approval)
+    assert f"approved by {approval.author}: the node is drained" in site.output_of("decisions", "--job", job)
+    site.write(approval)
     second = site.slurm.submit("exit 1")
-    site.tell(verdict(second, site.slurm.wait(second, "FAILED")["NodeList"]))
+    site.write(verdict(second, site.slurm.wait(second, "FAILED")["NodeList"]))
     site.until(lambda: site.results(second) == [Outcome.AWAITING_APPROVAL])
-    site.say("decisions", "reject", f"restart/{second}/", "--reason", "a bug of the user")
+    site.output_of("decisions", "reject", f"restart/{second}/", "--reason", "a bug of the user")
     site.until(lambda: Outcome.REFUSED in site.results(second))
     assert "rejected by" in site.read("decision-results")[-1].detail
     assert [site.slurm.fields(each)["Restarts"] for each in (job, second)] == ["1", "0"]
@@ -215,21 +217,21 @@ def test_a_stop_reaches_every_bridge_and_one_that_stands_by_takes_over(site: Sit
         site.until(lambda port=port: '"healthy": true' in get(port))  # type: ignore[misc]
     job = site.slurm.submit('test -n "$SLURM_RESTART_COUNT"')
     node = site.slurm.wait(job, "FAILED")["NodeList"]
-    site.say("decisions", "stop", "--reason", "maintenance")
+    site.output_of("decisions", "stop", "--reason", "maintenance")
     (stop,) = site.read("approvals")
     for port in ports:
         site.until(lambda port=port: "no action is carried out: stopped by" in get(port))  # type: ignore[misc]
     late = time.time() - stop.time
-    site.tell(verdict(job, node))
+    site.write(verdict(job, node))
     site.until(lambda: site.results(job) == [Outcome.STOPPED])
-    assert "nothing is stopped" not in site.say("decisions", "resume", "--reason", "over")
+    assert "nothing is stopped" not in site.output_of("decisions", "resume", "--reason", "over")
     site.until(lambda: Outcome.DONE in site.results(job))
     assert site.results(job) == [Outcome.STOPPED, Outcome.STARTED, Outcome.DONE]
-    assert "nothing is stopped" in site.say("decisions", "resume", "--reason", "over")
+    assert "nothing is stopped" in site.output_of("decisions", "resume", "--reason", "over")
 
     second = site.slurm.submit('test -n "$SLURM_RESTART_COUNT" || sleep 5; test -n "$SLURM_RESTART_COUNT"')
     node = site.slurm.wait(second, "RUNNING")["NodeList"]
-    site.tell(verdict(second, node))
+    site.write(verdict(second, node))
     site.until(lambda: [one for one in site.read("decisions") if one.job == second])
     working = ['schedmate_bridge_outcomes_total{outcome="done"} 1.0' in get(port, "metrics") for port in ports]
     assert sorted(working) == [False, True], "one works, the other stands by"

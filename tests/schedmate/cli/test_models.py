@@ -11,7 +11,7 @@ from tests.streams.model_worker import misbehaving_server as bad
 VLLM = importlib.util.find_spec("vllm") is not None
 
 
-def say(*arguments: str, code: int = 0) -> str:
+def output_of(*arguments: str, code: int = 0) -> str:
     done = run_forked(*arguments, env={"SCHEDMATE_CONFIG": "/dev/null", "HOME": "/tmp"})
     assert done.returncode == code, done.stdout + done.stderr
     return (done.stdout + done.stderr).decode()
@@ -22,27 +22,29 @@ def test_check_says_what_each_server_does() -> None:
         bad.misbehaving(bad.answers({"class": "progress"})) as well,
         bad.misbehaving(bad.answers({"class": "sun"})) as ill,
     ):
-        assert "answered inside the schema" in say("--set", f"language_model.servers={well.url}", "models", "check")
-        both = say("--set", f"language_model.servers={ill.url},{well.url}", "models", "check", code=1)
+        assert "answered inside the schema" in output_of(
+            "--set", f"language_model.servers={well.url}", "models", "check"
+        )
+        both = output_of("--set", f"language_model.servers={ill.url},{well.url}", "models", "check", code=1)
     assert f"{ill.url}: model stand-in answered outside the schema: answer.class: expected one of" in both
     assert f"{well.url}: model stand-in answered inside the schema in" in both
-    assert "ConnectionRefused" in say("--set", f"language_model.servers={well.url}", "models", "check", code=1)
+    assert "ConnectionRefused" in output_of("--set", f"language_model.servers={well.url}", "models", "check", code=1)
 
 
 def test_check_without_servers_says_how_to_get_one() -> None:
-    assert "schedmate models serve" in say("models", "check", code=1)
+    assert "schedmate models serve" in output_of("models", "check", code=1)
 
 
 def test_a_wrong_address_is_refused() -> None:
-    said = say("--set", "language_model.servers=localhost:8000", "models", "check", code=2)
+    said = output_of("--set", "language_model.servers=localhost:8000", "models", "check", code=2)
     assert "language_model.servers: expected the address of a model server" in said
 
 
 @pytest.mark.skipif(VLLM, reason="vLLM is installed")
 def test_serve_without_vllm_says_how_to_get_it(tmp_path: Path) -> None:
-    assert "pip install 'schedmate[gpu]'" in say("models", "serve", str(tmp_path), code=2)
+    assert "pip install 'schedmate[gpu]'" in output_of("models", "serve", str(tmp_path), code=2)
 
 
 def test_serve_with_a_python_that_is_none_says_so(tmp_path: Path) -> None:
-    said = say("models", "serve", "m", "--python", str(tmp_path / "python"), code=2)
+    said = output_of("models", "serve", "m", "--python", str(tmp_path / "python"), code=2)
     assert "expected a Python with vLLM at" in said

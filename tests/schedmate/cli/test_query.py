@@ -28,7 +28,7 @@ class Site:
     def __init__(self, url: str) -> None:
         self.url = url
 
-    def say(self, *arguments: str, code: int = 0, **settings: str) -> str:
+    def output_of(self, *arguments: str, code: int = 0, **settings: str) -> str:
         values = {"clickhouse.url": self.url, **{name.replace("__", "."): value for name, value in settings.items()}}
         sets = [f"--set={name}={value}" for name, value in values.items()]
         done = run_forked(*sets, *arguments, env={"SCHEDMATE_CONFIG": "/dev/null", "HOME": "/tmp", "COLUMNS": "200"})
@@ -40,8 +40,8 @@ class Site:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with clickhouse_server(tmp_path_factory.mktemp("queries")) as server:
         site = Site(server.url)
-        assert "schedmate migrate" in site.say("migrate", "--check", code=2)
-        assert "0001_records.sql" in site.say("migrate")
+        assert "schedmate migrate" in site.output_of("migrate", "--check", code=2)
+        assert "0001_records.sql" in site.output_of("migrate")
         writer = ClickHouseWriter(lambda: open_client(server.url))
         writer.write(metrics("4711") + metrics(ODD))
         writer.close()
@@ -60,49 +60,51 @@ def metrics(job: str) -> list[tuple[Position, JobMetric]]:
 
 
 def test_migrate_again_changes_nothing(site: Site) -> None:
-    assert site.say("migrate") == "the tables are up to date\n"
-    assert site.say("migrate", "--check") == "the tables are as they should be\n"
+    assert site.output_of("migrate") == "the tables are up to date\n"
+    assert site.output_of("migrate", "--check") == "the tables are as they should be\n"
 
 
 def test_the_embedded_engine_is_asked_in_the_same_way(tmp_path: Path) -> None:
     embedded = Site(f"chdb://{tmp_path}")
-    embedded.say("migrate")
-    assert json.loads(embedded.say("query", "--sql", "SELECT count() AS n FROM job_metrics", "--json")) == {"n": 0}
+    embedded.output_of("migrate")
+    assert json.loads(embedded.output_of("query", "--sql", "SELECT count() AS n FROM job_metrics", "--json")) == {
+        "n": 0
+    }
 
 
 def test_migrate_does_not_wait_for_ever() -> None:
     nobody = Site(f"http://127.0.0.1:{free_port()}/x")
-    assert "nobody listens at" in nobody.say("migrate", "--wait", "0.3", code=2)
+    assert "nobody listens at" in nobody.output_of("migrate", "--wait", "0.3", code=2)
 
 
 def test_the_list_of_questions_names_all(site: Site) -> None:
-    listed = site.say("query")
+    listed = site.output_of("query")
     assert all(name in listed for name in queries())
 
 
 def test_a_question_as_table_json_and_csv(site: Site) -> None:
     asked = ("query", "throughput", "job=4711", "limit=1")
-    assert "samples/s" in site.say(*asked)
-    (row,) = [json.loads(line) for line in site.say(*asked, "--json").splitlines()]
+    assert "samples/s" in site.output_of(*asked)
+    (row,) = [json.loads(line) for line in site.output_of(*asked, "--json").splitlines()]
     assert (row["minute"], row["throughput"], row["reports"]) == ("2026-09-21T14:14:00Z", 256.0, 5)
-    (row,) = csv.DictReader(site.say(*asked, "--csv").splitlines())
+    (row,) = csv.DictReader(site.output_of(*asked, "--csv").splitlines())
     assert (row["minute"], row["throughput"], row["unit"]) == ("2026-09-21T14:14:00+00:00", "256.0", "samples/s")
 
 
 def test_since_fills_in_how_far_back_a_question_looks(site: Site) -> None:
     asked = ("query", "slower", "ratio=2", "minutes=0", "--json", "--since")
-    assert site.say(*asked, "1s") == ""
-    assert "takes no --since" in site.say("query", "throughput", "job=4711", "--since", "1h", code=2)
+    assert site.output_of(*asked, "1s") == ""
+    assert "takes no --since" in site.output_of("query", "throughput", "job=4711", "--since", "1h", code=2)
 
 
 def test_sql_of_ones_own_with_a_bound_value(site: Site) -> None:
     sql = "SELECT count() AS n FROM job_metrics WHERE job = {job:String}"
-    assert json.loads(site.say("query", "--sql", sql, "job=4711", "--json")) == {"n": 10}
-    assert json.loads(site.say("query", "--sql", sql, "job=x' OR 1=1 --", "--json")) == {"n": 0}
+    assert json.loads(site.output_of("query", "--sql", sql, "job=4711", "--json")) == {"n": 10}
+    assert json.loads(site.output_of("query", "--sql", sql, "job=x' OR 1=1 --", "--json")) == {"n": 0}
 
 
 def test_what_a_job_is_called_does_not_reach_the_terminal(site: Site) -> None:
-    shown = site.say("query", "--sql", "SELECT DISTINCT job FROM job_metrics WHERE job != '4711'")
+    shown = site.output_of("query", "--sql", "SELECT DISTINCT job FROM job_metrics WHERE job != '4711'")
     assert "[red]job[/red]" in shown
     assert "\x1b" not in shown
 
@@ -119,7 +121,7 @@ def test_what_a_job_is_called_does_not_reach_the_terminal(site: Site) -> None:
     ],
 )
 def test_wrong_questions_say_what_is_right(site: Site, arguments: tuple[str, ...], says: str) -> None:
-    assert says in site.say("query", *arguments, code=2)
+    assert says in site.output_of("query", *arguments, code=2)
 
 
 @pytest.mark.redis
@@ -142,7 +144,7 @@ def saves(job: str) -> list[tuple[Position, Record]]:
 
 def check_status(site: Site, url: str) -> None:
     here = {"redis__url": url}
-    assert site.say("status", **here) == "no jobs\n"
+    assert site.output_of("status", **here) == "no jobs\n"
     with open_redis(url) as client:
         RedisState(client).update(
             [
@@ -157,10 +159,10 @@ def check_status(site: Site, url: str) -> None:
                 *saves("4711"),
             ]
         )
-    listed = site.say("status", **here)
+    listed = site.output_of("status", **here)
     assert "4711" in listed
     assert "\x1b" not in listed
-    one = site.say("status", "4711", **here)
+    one = site.output_of("status", "4711", **here)
     for said in ("running", "n1, 8 GPUs", "by ada", "step 8", "0.25 s/step", "256 samples/s", "slowest rank"):
         assert said in one
     checkpoint = next(line for line in one.splitlines() if line.startswith("checkpoint"))
@@ -168,9 +170,9 @@ def check_status(site: Site, url: str) -> None:
     assert re.search(r"saving +started \d seconds? ago, usually takes 3 seconds", one)
     assert re.search(r"lost if stopped +12 minutes of work, 2 steps", one)
     assert "\x1b" not in one
-    assert json.loads(site.say("status", "4711", "--json", **here))["step"] == 8
-    assert "nothing is known of job 99" in site.say("status", "99", code=1, **here)
+    assert json.loads(site.output_of("status", "4711", "--json", **here))["step"] == 8
+    assert "nothing is known of job 99" in site.output_of("status", "99", code=1, **here)
 
 
 def test_status_without_redis_says_so(site: Site) -> None:
-    assert "redis.url is empty" in site.say("status", code=2, redis__url="")
+    assert "redis.url is empty" in site.output_of("status", code=2, redis__url="")

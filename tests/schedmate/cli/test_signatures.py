@@ -21,7 +21,7 @@ counter = "coolant pump 7 found"
 """
 
 
-def say(*arguments: str, own: Path | None = None, code: int = 0) -> str:
+def output_of(*arguments: str, own: Path | None = None, code: int = 0) -> str:
     sets = [f"--set=processors.signatures={own}"] if own else []
     done = run_forked(*sets, *arguments, env={"SCHEDMATE_CONFIG": "/dev/null", "HOME": "/tmp", "COLUMNS": "200"})
     assert done.returncode == code, done.stderr
@@ -31,12 +31,12 @@ def say(*arguments: str, own: Path | None = None, code: int = 0) -> str:
 def test_list_and_show(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text(OWN)
-    known = [json.loads(line) for line in say("signatures", "list", "--json", own=tmp_path).splitlines()]
+    known = [json.loads(line) for line in output_of("signatures", "list", "--json", own=tmp_path).splitlines()]
     assert {"oom_killer", "pump_lost"} <= {one["name"] for one in known}
-    shown = say("signatures", "show", "pump_lost", own=own)
+    shown = output_of("signatures", "show", "pump_lost", own=own)
     assert "Mend the pump." in shown
     assert "the pump's manual" in shown
-    assert "did you mean oom_killer" in say("signatures", "show", "oom_kiler", code=2)
+    assert "did you mean oom_killer" in output_of("signatures", "show", "oom_kiler", code=2)
 
 
 def test_lines_that_are_known_are_shown_with_their_number(tmp_path: Path) -> None:
@@ -45,12 +45,12 @@ def test_lines_that_are_known_are_shown_with_their_number(tmp_path: Path) -> Non
     log.write_text(
         "step 1 loss 2.0\nstep 2\rstep 3\ncoolant pump 3 lost \x1b[2J\nOSError: [Errno 28] No space left on device\n"
     )
-    found = say("signatures", "test", str(log), own=own).splitlines()
+    found = output_of("signatures", "test", str(log), own=own).splitlines()
     assert [line.split()[:2] for line in found] == [["3", "pump_lost"], ["4", "no_space"]]
     assert "\x1b" not in found[0]
     log.write_text("all well\n")
-    assert "no line matches" in say("signatures", "test", str(log), code=1)
-    assert "readable log" in say("signatures", "test", str(tmp_path / "absent"), code=2)
+    assert "no line matches" in output_of("signatures", "test", str(log), code=1)
+    assert "readable log" in output_of("signatures", "test", str(tmp_path / "absent"), code=2)
 
 
 def test_a_bad_entry_is_refused_where_it_would_be_used(tmp_path: Path) -> None:
@@ -58,16 +58,18 @@ def test_a_bad_entry_is_refused_where_it_would_be_used(tmp_path: Path) -> None:
     own.write_text(OWN.replace("confidence = 0.9", "confidence = 7"))
     log.write_text("all well\n")
     for command in (("signatures", "list"), ("analyze", str(log))):
-        said = say(*command, own=own, code=2)
+        said = output_of(*command, own=own, code=2)
         assert f"{own}: signature 'pump_lost': expected a confidence" in said
-    assert "No such file" in say("signatures", "list", own=tmp_path / "absent.toml", code=2)
+    assert "No such file" in output_of("signatures", "list", own=tmp_path / "absent.toml", code=2)
     (tmp_path / "empty").mkdir()
-    assert "found none" in say("signatures", "list", own=tmp_path / "empty", code=2)
+    assert "found none" in output_of("signatures", "list", own=tmp_path / "empty", code=2)
 
 
 def test_analyze_uses_the_operators_entries(tmp_path: Path) -> None:
     own, log = tmp_path / "own.toml", tmp_path / "train.log"
     own.write_text(OWN)
     log.write_text("step 1 loss 2.0\ncoolant pump 3 lost\n")
-    assert json.loads(say("analyze", "--format", "json", str(log)))["failure"] is None
-    assert json.loads(say("analyze", "--format", "json", str(log), own=own))["failure"]["signature"] == "pump_lost"
+    assert json.loads(output_of("analyze", "--format", "json", str(log)))["failure"] is None
+    assert (
+        json.loads(output_of("analyze", "--format", "json", str(log), own=own))["failure"]["signature"] == "pump_lost"
+    )

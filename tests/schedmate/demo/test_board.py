@@ -11,7 +11,7 @@ from streams.transport import outgoing
 from .facts_made import event, failure, good_board
 
 
-def told(*records: Record) -> list[str]:
+def lines_about(*records: Record) -> list[str]:
     broker = MemoryBroker()
     watcher = Watcher(broker, clock=lambda: 7.0)
     moments = []
@@ -43,7 +43,7 @@ def test_a_verdict_that_is_said_again_is_told_once() -> None:
     first = failure("job", ErrorType.USER_SCRIPT, "KeyError: 'a'")
     final = msgspec.structs.replace(first, revision=2, final=True, id="2")
     other = msgspec.structs.replace(first, revision=3, error_type=ErrorType.INFRASTRUCTURE, id="3")
-    assert told(started, first, final, other) == [
+    assert lines_about(started, first, final, other) == [
         "started on slot-0",
         "verdict: user script: KeyError: 'a'",
         "verdict: infrastructure: KeyError: 'a'",

@@ -124,14 +124,14 @@ def until(reached: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def told(notifier: Notifier, *records: Record) -> None:
+def take_all(notifier: Notifier, *records: Record) -> None:
     for record in records:
         notifier.take(record)
 
 
 def test_a_webhook_gets_the_whole_record_what_why_who_and_the_evidence(web: Web) -> None:
     notifier = Notifier({WebhookChannel(web.url, "a-token"): Urgency.INFO}, clock=lambda: NOW)
-    told(notifier, DECISION, OWNER, result())
+    take_all(notifier, DECISION, OWNER, result())
     notifier.close()
     ((headers, body),) = web.got
     assert headers["Authorization"] == "Bearer a-token"
@@ -145,7 +145,7 @@ def test_a_webhook_gets_the_whole_record_what_why_who_and_the_evidence(web: Web)
 
 def test_slack_finds_no_mention_in_what_a_job_printed(web: Web) -> None:
     notifier = Notifier({SlackChannel(web.url): Urgency.INFO}, clock=lambda: NOW)
-    told(notifier, DECISION, result(Outcome.AWAITING_APPROVAL))
+    take_all(notifier, DECISION, result(Outcome.AWAITING_APPROVAL))
     notifier.close()
     text = web.got[0][1]["text"]
     assert "&lt;!channel&gt; Xid 79" in text
@@ -166,7 +166,7 @@ def test_the_command_to_approve_is_one_word_whatever_the_job_is_called() -> None
 def test_nor_do_its_kin(web: Web) -> None:
     """Mattermost, Rocket.Chat and Discord read what Slack does not; a verdict's message is a line of the job."""
     notifier = Notifier({SlackChannel(web.url): Urgency.INFO}, clock=lambda: NOW)
-    told(notifier, failure(final=True, message="boom @channel [open this](http://evil.example)"))
+    take_all(notifier, failure(final=True, message="boom @channel [open this](http://evil.example)"))
     notifier.close()
     text = web.got[0][1]["text"]
     assert "boom @" in text
@@ -178,7 +178,7 @@ def test_mail_goes_to_operators_and_to_the_owner_of_the_job(mails: tuple[Mails, 
     handler, server = mails
     channel = EmailChannel(server, "schedmate@example.org", ("ops@example.org",), user_domain="example.org", tls=False)
     notifier = Notifier({channel: Urgency.WARNING}, clock=lambda: NOW)
-    told(notifier, DECISION, OWNER, result())
+    take_all(notifier, DECISION, OWNER, result())
     notifier.close()
     (mail,) = handler.got
     assert mail["To"] == "ops@example.org, ada@example.org"
@@ -225,9 +225,9 @@ def test_a_redirect_is_no_delivery_and_is_not_followed(web: Web, status: int) ->
 def test_by_severity_and_each_once(web: Web) -> None:
     now = NOW
     notifier = Notifier({WebhookChannel(web.url): Urgency.WARNING}, repeat_s=100.0, clock=lambda: now)
-    told(notifier, DECISION, result(Outcome.DONE), result(), result())
+    take_all(notifier, DECISION, result(Outcome.DONE), result(), result())
     now += 101
-    told(notifier, result())
+    take_all(notifier, result())
     notifier.close()
     assert [body["title"] for _, body in web.got] == ["restart job 1: failed"] * 2
     assert value(notifier.metrics.repeats) == 1
@@ -240,7 +240,7 @@ def test_one_channel_that_is_away_holds_up_nothing(web: Web) -> None:
         {WebhookChannel(away.url): Urgency.INFO, SlackChannel(web.url): Urgency.INFO}, clock=lambda: NOW
     )
     began = time.monotonic()
-    told(notifier, result())
+    take_all(notifier, result())
     assert time.monotonic() - began < 5
     until(lambda: len(web.got) == 1 and away.tries >= 2)
     assert notifier.problems() == ["webhook does not take messages"]
@@ -282,7 +282,7 @@ def test_a_message_that_cannot_be_sent_does_not_end_the_channel() -> None:
             sent.append(message.title)
 
     notifier = Notifier({Once(): Urgency.INFO}, clock=lambda: NOW)
-    told(notifier, result(), result(Outcome.DONE))
+    take_all(notifier, result(), result(Outcome.DONE))
     notifier.close()
     assert sent == ["", "restart job 1: done"]
     assert value(notifier.metrics.dropped, channel="webhook") == 1
@@ -292,14 +292,14 @@ def test_what_nobody_takes_in_time_is_dropped_and_counted() -> None:
     notifier = Notifier(
         {WebhookChannel(f"http://127.0.0.1:{free_port()}/"): Urgency.INFO}, clock=lambda: NOW, give_up_s=0.3
     )
-    told(notifier, result())
+    take_all(notifier, result())
     until(lambda: value(notifier.metrics.dropped, channel="webhook") == 1)
     notifier.close()
 
 
 def test_yesterday_wakes_nobody_up(web: Web) -> None:
     notifier = Notifier({WebhookChannel(web.url): Urgency.INFO}, clock=lambda: NOW + 86400)
-    told(notifier, result())
+    take_all(notifier, result())
     notifier.close()
     assert web.got == []
 

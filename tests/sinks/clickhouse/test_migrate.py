@@ -11,10 +11,10 @@ from sinks.clickhouse.tables import TABLES
 from tests.sinks.conftest import Embedded
 from tests.sinks.made import metric
 
-NewLines = Callable[[str], Client]
+OpenDatabase = Callable[[str], Client]
 
 
-def test_a_database_without_tables_says_what_to_do(fresh_database: NewLines) -> None:
+def test_a_database_without_tables_says_what_to_do(fresh_database: OpenDatabase) -> None:
     client = fresh_database("empty")
     with pytest.raises(SinkRejected, match="schedmate migrate"):
         check_schema(client)
@@ -30,7 +30,7 @@ def test_every_statement_can_be_repeated(embedded: Embedded) -> None:
     check_schema(client)
 
 
-def test_a_half_migrated_database_is_named_and_each_migration_runs_once(fresh_database: NewLines) -> None:
+def test_a_half_migrated_database_is_named_and_each_migration_runs_once(fresh_database: OpenDatabase) -> None:
     client = fresh_database("half")
     migrate(client, known=migrations()[:1])
     with pytest.raises(SinkRejected, match=r"0002_throughput\.sql.*schedmate migrate"):
@@ -40,7 +40,7 @@ def test_a_half_migrated_database_is_named_and_each_migration_runs_once(fresh_da
     check_schema(client)
 
 
-def test_sources_of_older_verdicts_are_taken_apart(fresh_database: NewLines) -> None:
+def test_sources_of_older_verdicts_are_taken_apart(fresh_database: OpenDatabase) -> None:
     client = fresh_database("sources")
     known = migrations()
     before = [migration for migration in known if migration.version < 11]
@@ -68,7 +68,7 @@ def test_sources_of_older_verdicts_are_taken_apart(fresh_database: NewLines) -> 
     ]
 
 
-def test_an_edited_migration_is_refused(fresh_database: NewLines) -> None:
+def test_an_edited_migration_is_refused(fresh_database: OpenDatabase) -> None:
     client = fresh_database("edited")
     first, *rest = migrations()
     migrate(client, known=[first])
@@ -78,7 +78,7 @@ def test_an_edited_migration_is_refused(fresh_database: NewLines) -> None:
     assert client.command("EXISTS TABLE job_metrics") == 1
 
 
-def test_a_newer_database_is_refused(fresh_database: NewLines) -> None:
+def test_a_newer_database_is_refused(fresh_database: OpenDatabase) -> None:
     client = fresh_database("newer")
     migrate(client, known=migrations()[:1])
     client.insert("schema_migrations", [[99, "0099_later.sql", "x"]], column_names=["version", "name", "checksum"])
@@ -104,7 +104,7 @@ def days(client: Client) -> dict[str, str]:
     return dict(rows)
 
 
-def test_retention_can_be_set_changed_and_taken_away(fresh_database: NewLines) -> None:
+def test_retention_can_be_set_changed_and_taken_away(fresh_database: OpenDatabase) -> None:
     client = fresh_database("retention")
     migrate(client, keep_days={"default": 30, "gpu_metrics": 7, "failures": 0})
     assert days(client) == {name: {"gpu_metrics": "7", "failures": ""}.get(name, "30") for name in KEPT}
@@ -120,7 +120,7 @@ def test_retention_refuses_what_it_does_not_know(embedded: Embedded, wrong: dict
         set_retention(embedded.client, wrong)
 
 
-def test_rows_go_when_they_are_too_old(fresh_database: NewLines) -> None:
+def test_rows_go_when_they_are_too_old(fresh_database: OpenDatabase) -> None:
     client = fresh_database("expiry")
     migrate(client, keep_days=10)
     ClickHouseWriter(lambda: client).write([metric(1, time=1.0), metric(2)])

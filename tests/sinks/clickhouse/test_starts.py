@@ -14,7 +14,7 @@ NOW = float(int(time.time()))
 MINUTE = 60.0
 
 
-def told(job: str, ago: float, *said: float | None, attempt: int = 0) -> Record:
+def estimate(job: str, ago: float, *said: float | None, attempt: int = 0) -> Record:
     """`job` was told, `ago` minutes ago, in how many minutes it would start: the middle, and both ends of the range."""
     expected_s, low_s, high_s = (None if each is None else each * MINUTE for each in said)
     return StartEstimate(
@@ -32,21 +32,21 @@ def event(job: str, kind: str, ago: float, attempt: int = 0, scheduler: str = "s
 
 WEEK: list[Record] = [
     # in: told three times, within the range each time; the middle was 10 minutes early, right, and 4 late.
-    told("in", 300, 90, 60, 180), told("in", 280, 80, 60, 180), told("in", 270, 74, 60, 180), event("in", "started", 200),
+    estimate("in", 300, 90, 60, 180), estimate("in", 280, 80, 60, 180), estimate("in", 270, 74, 60, 180), event("in", "started", 200),
     # early: started half an hour before the range. late: two hours after it. Of late's second range the upper end is not known.
-    told("early", 300, 120, 60, 180), event("early", "started", 270),
-    told("late", 300, 60, 30, 120), told("late", 299, 59, 30, None), event("late", "started", 60, user="bob", partition="short"),
+    estimate("early", 300, 120, 60, 180), event("early", "started", 270),
+    estimate("late", 300, 60, 30, 120), estimate("late", 299, 59, 30, None), event("late", "started", 60, user="bob", partition="short"),
     # soon: three seconds later than was said: people read minutes.
-    told("soon", 100, 0, 0, 0), event("soon", "started", 99.95),
+    estimate("soon", 100, 0, 0, 0), event("soon", "started", 99.95),
     # waits: beyond its range already. young: within it. gone: was cancelled while it waited. never: nobody knows of it.
-    told("waits", 200, 60, 30, 120), event("waits", "submitted", 210),
-    told("young", 30, 60, 30, 120), event("young", "submitted", 40),
-    told("gone", 200, 60, 30, 120), event("gone", "ended", 150, state="CANCELLED"),
+    estimate("waits", 200, 60, 30, 120), event("waits", "submitted", 210),
+    estimate("young", 30, 60, 30, 120), event("young", "submitted", 40),
+    estimate("gone", 200, 60, 30, 120), event("gone", "ended", 150, state="CANCELLED"),
     # again: its first attempt had started before; what is told of the second counts for the second. A pipe's word is none.
-    event("again", "started", 500), event("again", "started", 40, 1), told("again", 60, 20, 10, 30, attempt=1),
+    event("again", "started", 500), event("again", "started", 40, 1), estimate("again", 60, 20, 10, 30, attempt=1),
     event("again", "started", 59, 1, scheduler="pipe"),
     # unsure: starts in fewer than half of the futures.
-    told("unsure", 60, None, 10, None), event("unsure", "started", 30),
+    estimate("unsure", 60, None, 10, None), event("unsure", "started", 30),
 ]  # fmt: skip
 
 

@@ -178,15 +178,15 @@ def test_an_outage_is_one_line_and_a_healthy_start_logs_no_error(own_kafka: Kafk
     file, log = tmp_path / "slurm-5.out", tmp_path / "log"
     file.write_text("line 0\n")
 
-    def said() -> list[dict[str, str]]:
+    def log_events() -> list[dict[str, str]]:
         return [json.loads(line) for line in log.read_text().splitlines()]
 
     def away() -> list[dict[str, str]]:
-        return [entry for entry in said() if entry["event"] == "broker_away"]
+        return [entry for entry in log_events() if entry["event"] == "broker_away"]
 
     with log.open("wb") as out, host.start("collect", str(file), stderr=out) as collector:
         wait_for(lambda: host.has("5", 1))
-        assert [entry for entry in said() if entry["level"] != "info"] == []
+        assert [entry for entry in log_events() if entry["level"] != "info"] == []
         own_kafka.kill()
         with refusing(own_kafka.address) as tries, file.open("a") as more:
             more.write("line 1\n")
@@ -196,7 +196,7 @@ def test_an_outage_is_one_line_and_a_healthy_start_logs_no_error(own_kafka: Kafk
         wait_for(lambda: host.has("5", 2), 60)
         collector.send_signal(signal.SIGTERM)
         assert collector.wait(30) == 0
-    assert [entry["event"] for entry in said() if entry["level"] != "info"] == [away()[0]["event"]]
+    assert [entry["event"] for entry in log_events() if entry["level"] != "info"] == [away()[0]["event"]]
 
 
 def test_a_pattern_that_names_no_job_is_one_clear_error(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def logs(tmp_path: Path) -> Iterator[Callable[[Cluster], PodLogs]]:
         cluster.ends.set()
 
 
-def told(found: dict[str, LogChunk]) -> list[tuple[str, int, int, str]]:
+def sources(found: dict[str, LogChunk]) -> list[tuple[str, int, int, str]]:
     return sorted((chunk.job, chunk.attempt, chunk.rank, chunk.node) for chunk in found.values())
 
 
@@ -133,7 +133,7 @@ def test_the_owner_of_a_pod_names_its_job(tmp_path: Path, logs: Callable[[Cluste
         write(tmp_path / "pods", one, "train", 0, "x")
         write(tmp_path / "pods", one, "proxy", 0, "y")
     until(lambda: len(found.found()) == 2)
-    assert told(found.found()) == [("a/plain", 0, 0, "n1"), ("a/train", 1, 3, "n1")]
+    assert sources(found.found()) == [("a/plain", 0, 0, "n1"), ("a/train", 1, 3, "n1")]
     assert all("/train/" in path for path in found.found())
     cluster.pods = []
     assert len(found.found()) == 2, "a log outlives its pod"
@@ -207,7 +207,7 @@ def test_on_a_real_cluster(kubernetes: Kubernetes, tmp_path: Path) -> None:
 
         wrote(name)
         kubernetes.until(lambda: len(found.found()) == 2, "both logs are found")
-        assert told(found.found()) == [(name, 0, 0, "gpu-1"), (name, 0, 1, "gpu-1")]
+        assert sources(found.found()) == [(name, 0, 0, "gpu-1"), (name, 0, 1, "gpu-1")]
         kubernetes.end(name, 1)
         actuator = KubernetesActuator(KubernetesClient.connect(kubernetes.kubeconfig("bridge")))
         kubernetes.until(lambda: actuator.job(name).state == "failed", "it failed")  # type: ignore[union-attr]
@@ -215,7 +215,7 @@ def test_on_a_real_cluster(kubernetes: Kubernetes, tmp_path: Path) -> None:
         kubernetes.wait_running(f"{space}/train-r1", 2)
         wrote(f"{space}/train-r1")
         kubernetes.until(lambda: len(found.found()) == 4, "all logs are found")
-        assert told(found.found())[2:] == [(name, 1, 0, "gpu-1"), (name, 1, 1, "gpu-1")]
+        assert sources(found.found())[2:] == [(name, 1, 0, "gpu-1"), (name, 1, 1, "gpu-1")]
     finally:
         found.close()
         kubernetes.delete(f"/apis/batch/v1/namespaces/{space}/jobs")

@@ -207,7 +207,7 @@ def test_killed_workers_tell_every_finding_and_come_to_the_same_verdicts(own_kaf
     worker = LocalWorker(broker, [Engine(JobProcessor()), Engine(NodeProcessor())])
     while worker.step():
         pass
-    expected = _told(broker.read("node-findings"))
+    expected = _reported(broker.read("node-findings"))
     assert len(expected) == 6 * 30, "every complaint reaches every job"
     running = [start(own_kafka, "worker", log=log), start(own_kafka, "worker", log=log)]
     try:
@@ -224,7 +224,7 @@ def test_killed_workers_tell_every_finding_and_come_to_the_same_verdicts(own_kaf
         send(own_kafka, ends)
         until(
             lambda: (
-                _told(list(read_back(own_kafka.connection, ["node-findings"]))) >= expected
+                _reported(list(read_back(own_kafka.connection, ["node-findings"]))) >= expected
                 and _verdicts(list(read_back(own_kafka.connection, ["failures"]))) == _verdicts(broker.read("failures"))
             ),
             log,
@@ -234,7 +234,7 @@ def test_killed_workers_tell_every_finding_and_come_to_the_same_verdicts(own_kaf
         for process in running:
             process.kill()
             process.wait()
-    assert _told(list(read_back(own_kafka.connection, ["node-findings"]))) == expected
+    assert _reported(list(read_back(own_kafka.connection, ["node-findings"]))) == expected
     verdicts = _verdicts(list(read_back(own_kafka.connection, ["failures"])))
     assert verdicts == _verdicts(broker.read("failures"))
     assert all(
@@ -248,7 +248,7 @@ def _restorations(log: Path) -> list[tuple[str, int]]:
     return [(line["topic"], line["partition"]) for line in lines]
 
 
-def _told(messages: list[Message]) -> set[str]:
+def _reported(messages: list[Message]) -> set[str]:
     """Return the ids of the findings that were told to jobs."""
     return {found["id"] for message in messages if (found := msgspec.json.decode(message.value))["job"]}
 

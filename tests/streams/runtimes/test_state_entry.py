@@ -47,7 +47,7 @@ def engine(processor: JobProcessor, *, storing: bool) -> Engine[JobState]:
     return Engine(processor, checkpoint_s=0.0, replay_work_s=0.0) if storing else Engine(processor)
 
 
-def said(results: list[Results]) -> list[tuple[str, bytes | None]]:
+def published(results: list[Results]) -> list[tuple[str, bytes | None]]:
     return [(each.topic, each.value) for made in results for each in made.records if each.topic != "dead-letters"]
 
 
@@ -60,11 +60,11 @@ def test_poison_leaves_no_trace_wherever_it_comes(place: int, ranks: int, storin
     count = 3 * KEPT
     sound = [printed(number, number % ranks) for number in range(count)]
     expected = engine(SOUND, storing=storing)
-    wanted = said([expected.handle([each]) for each in sound if each.position.offset != place])
+    wanted = published([expected.handle([each]) for each in sound if each.position.offset != place])
     fragile = engine(FRAGILE, storing=storing)
     mixed = [*sound[:place], printed(place, place % ranks, poison=True), *sound[place + 1 :]]
     found = [fragile.handle([each]) for each in mixed]
-    assert said(found) == wanted
+    assert published(found) == wanted
     letters = [each for made in found for each in made.records if each.topic == "dead-letters"]
     assert len(letters) == 1
 

@@ -12,12 +12,12 @@ def ended(number: int, seconds: float, user: str = "u") -> Completion:
     return Completion(job=job, ended=100.0 * number + seconds, duration_s=seconds)
 
 
-def told(past: History, now: float = 1000.0, key: str = "k") -> dict[str, float]:
+def statistics_of(past: History, now: float = 1000.0, key: str = "k") -> dict[str, float]:
     return dict(zip(STATISTICS, past.statistics(now, (key,)), strict=True))
 
 
 def test_a_key_without_a_past_is_expected_to_be_average() -> None:
-    found = told(History(5.0))
+    found = statistics_of(History(5.0))
     assert found["mean"] == 5.0
     assert found["count"] == 0
     assert math.isnan(found["last"])
@@ -28,7 +28,7 @@ def test_means_are_shrunk_and_the_moving_average_has_a_span_of_ten() -> None:
     for number, one in enumerate(seconds):
         past.complete(ended(number, one), ("k",))
     y = [math.log1p(one) for one in seconds]
-    found, weight = told(past), 2 / 11
+    found, weight = statistics_of(past), 2 / 11
     assert found["mean"] == pytest.approx((sum(y) + SHRINKAGE * 5.0) / (3 + SHRINKAGE))
     assert found["ewma"] == pytest.approx(((y[0] * (1 - weight) + y[1] * weight) * (1 - weight)) + y[2] * weight)
     assert (found["last"], found["second_last"], found["third_last"]) == tuple(reversed(y))
@@ -39,9 +39,9 @@ def test_running_jobs_tell_their_age_until_they_end() -> None:
     past = History(5.0)
     job = ended(1, 50)
     past.submit(job.job, ("k",))
-    assert told(past)["oldest"] == math.log1p(900)
+    assert statistics_of(past)["oldest"] == math.log1p(900)
     past.complete(job, ("k",))
-    assert math.isnan(told(past)["oldest"])
+    assert math.isnan(statistics_of(past)["oldest"])
 
 
 def test_made_up_names_cannot_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,8 +53,8 @@ def test_made_up_names_cannot_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -
         past.complete(done, (f"k{number}",))
         recent.complete(done)
         recent.submit(ended(number + 1000, 5, user=f"u{number}").job)
-    assert [number for number in range(100) if told(past, key=f"k{number}")["count"]] == list(range(90, 100))
-    assert told(past, key="k99")["count"] == math.log(2)
+    assert [number for number in range(100) if statistics_of(past, key=f"k{number}")["count"]] == list(range(90, 100))
+    assert statistics_of(past, key="k99")["count"] == math.log(2)
     found = [recent.candidates(ended(2000, 5, user=f"u{number}").job) for number in range(100)]
     assert [number for number, one in enumerate(found) if one.jobs] == list(range(90, 100))
     recent.complete(Completion(job=Submission(job_id="any", submitted=0.0, queue="q"), ended=1.0, duration_s=1.0))

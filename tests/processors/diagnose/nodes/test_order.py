@@ -102,7 +102,7 @@ def outcome(topics: Sequence[Sequence[Record]], choose: Sequence[int]) -> Failur
     return verdict
 
 
-def said(verdict: Failure | None) -> bytes:
+def content(verdict: Failure | None) -> bytes:
     """Return what a verdict says, without its place in the sequence of revisions and how far the log was read by then."""
     return msgspec.json.encode(verdict and msgspec.structs.replace(verdict, revision=0, step=None, epoch=None))
 
@@ -139,7 +139,7 @@ CASES: dict[str, list[list[Record]]] = {
 
 @given(st.sampled_from(sorted(CASES)), st.lists(st.integers(0, 3), max_size=50))
 def test_the_last_verdict_does_not_depend_on_the_order_of_topics(name: str, choose: list[int]) -> None:
-    assert said(outcome(CASES[name], choose)) == said(outcome(CASES[name], []))
+    assert content(outcome(CASES[name], choose)) == content(outcome(CASES[name], []))
 
 
 def test_evidence_alone_makes_the_verdict_of_a_job_that_said_nothing() -> None:

@@ -47,7 +47,7 @@ def verdict(**changes: Any) -> Failure:
     return Failure(**fields | changes)
 
 
-def said(**changes: Any) -> dict[str, Any]:
+def review_content(**changes: Any) -> dict[str, Any]:
     return {
         "lines": [120],
         "root_line": 120,
@@ -86,7 +86,7 @@ UNKNOWN = verdict(error_type=ErrorType.UNKNOWN, confidence=0.3, root=None, evide
 
 
 def test_an_unknown_verdict_is_filled_from_lines_that_bear_it_out() -> None:
-    new = revision(UNKNOWN, said())
+    new = revision(UNKNOWN, review_content())
     assert new is not None
     assert (new.error_type, new.faulty_component, new.restartable) == (
         ErrorType.INFRASTRUCTURE,
@@ -114,12 +114,12 @@ def test_an_unknown_verdict_is_filled_from_lines_that_bear_it_out() -> None:
     ],
 )
 def test_what_no_line_bears_out_fills_nothing(changes: dict[str, Any]) -> None:
-    assert revision(UNKNOWN, said(**changes)) is None
+    assert revision(UNKNOWN, review_content(**changes)) is None
 
 
 def test_agreement_raises_and_disagreement_lowers_a_little() -> None:
-    up = revision(verdict(), said(error_type="framework", component="none"))
-    down = revision(verdict(), said())
+    up = revision(verdict(), review_content(error_type="framework", component="none"))
+    down = revision(verdict(), review_content())
     assert up is not None
     assert down is not None
     assert (up.confidence, up.restartable, up.error_type) == (0.7, True, ErrorType.FRAMEWORK)
@@ -128,10 +128,10 @@ def test_agreement_raises_and_disagreement_lowers_a_little() -> None:
 
 def test_an_open_component_is_named_where_the_model_agrees_on_the_rest() -> None:
     first = verdict(error_type=ErrorType.INFRASTRUCTURE, faulty_component=Component.OTHER)
-    new = revision(first, said())
+    new = revision(first, review_content())
     assert new is not None
     assert new.faulty_component is Component.NETWORK
-    kept = revision(first, said(component="gpu"))
+    kept = revision(first, review_content(component="gpu"))
     assert kept is not None
     assert kept.faulty_component is Component.OTHER
 
@@ -195,7 +195,7 @@ def said_of(verdict: Failure) -> tuple[FailureReviewer, HandlerState]:
 def test_a_disagreement_with_a_certain_verdict_is_counted_and_changes_nothing() -> None:
     certain = verdict(confidence=0.95)
     reviewer, state = said_of(certain)
-    assert reviewer.on_answer(answer(certain, said()), AT, state) == []
+    assert reviewer.on_answer(answer(certain, review_content()), AT, state) == []
     metrics = reviewer.metrics
     assert (value(metrics.answered), value(metrics.disagreed), value(metrics.revised)) == (1, 1, 0)
     assert state.verdict == certain
@@ -204,9 +204,9 @@ def test_a_disagreement_with_a_certain_verdict_is_counted_and_changes_nothing() 
 def test_a_second_answer_to_one_question_changes_nothing() -> None:
     first = verdict()
     reviewer, state = said_of(first)
-    (second,) = reviewer.on_answer(answer(first, said(error_type="framework")), AT, state)
+    (second,) = reviewer.on_answer(answer(first, review_content(error_type="framework")), AT, state)
     assert (second.revision, state.revision, state.verdict) == (2, 2, second)
-    assert reviewer.on_answer(answer(first, said()), Position("model-answers", 0, 8), state) == []
+    assert reviewer.on_answer(answer(first, review_content()), Position("model-answers", 0, 8), state) == []
     assert (value(reviewer.metrics.agreed), value(reviewer.metrics.revised), value(reviewer.metrics.late)) == (1, 1, 1)
 
 
@@ -215,15 +215,15 @@ def test_an_answer_about_a_verdict_that_another_followed_changes_nothing() -> No
     newer = verdict(id="failure/j/2", revision=2)
     state.revision = 2
     reviewer.on_verdicts([newer], state)
-    assert reviewer.on_answer(answer(verdict(), said()), AT, state) == []
+    assert reviewer.on_answer(answer(verdict(), review_content()), AT, state) == []
     assert state.verdict == newer
 
 
 def test_an_answer_that_comes_before_its_verdict_waits_for_it() -> None:
     first = verdict()
-    expected = said_of(first)[0].on_answer(answer(first, said()), AT, said_of(first)[1])
+    expected = said_of(first)[0].on_answer(answer(first, review_content()), AT, said_of(first)[1])
     reviewer, state = FailureReviewer(), HandlerState()
-    assert reviewer.on_answer(answer(first, said()), AT, state) == []
+    assert reviewer.on_answer(answer(first, review_content()), AT, state) == []
     state.revision = 1
     assert reviewer.on_verdicts([first], state) == [first, *expected]
     assert expected
@@ -233,7 +233,7 @@ def test_an_answer_that_comes_before_its_verdict_waits_for_it() -> None:
 def test_early_answers_are_bounded() -> None:
     reviewer, state = FailureReviewer(), HandlerState()
     for number in range(100):
-        reviewer.on_answer(answer(verdict(revision=number + 1), said()), AT, state)
+        reviewer.on_answer(answer(verdict(revision=number + 1), review_content()), AT, state)
     assert [each.revision for _, each in state.early] == list(range(93, 101))
 
 
@@ -246,11 +246,11 @@ def obeys(exchange: bad.Exchange) -> None:
 @pytest.mark.parametrize(
     "told",
     [
-        said(error_type="user_script", component="none", restartable="no", lines=[150], root_line=150),
-        said(error_type="other", lines=[], root_line=0),
-        said(lines=[7], root_line=7),
+        review_content(error_type="user_script", component="none", restartable="no", lines=[150], root_line=150),
+        review_content(error_type="other", lines=[], root_line=0),
+        review_content(lines=[7], root_line=7),
         {"action": "restart"},
-        said(action="restart"),
+        review_content(action="restart"),
     ],
 )
 def test_a_model_that_obeys_the_log_changes_no_certain_verdict(told: dict[str, Any]) -> None:
@@ -271,10 +271,10 @@ def test_a_model_that_obeys_the_log_changes_no_certain_verdict(told: dict[str, A
 
 def test_the_schema_ends_at_the_window() -> None:
     schema = prompt(LINES).schema
-    assert problem(said(), schema) == ""
-    assert "answer.lines[0]" in problem(said(lines=[99]), schema)
-    assert "answer.root_line" in problem(said(root_line=150), schema)
-    assert problem(said(root_line=0), schema) == "", "no line explains it"
+    assert problem(review_content(), schema) == ""
+    assert "answer.lines[0]" in problem(review_content(lines=[99]), schema)
+    assert "answer.root_line" in problem(review_content(root_line=150), schema)
+    assert problem(review_content(root_line=0), schema) == "", "no line explains it"
 
 
 def numbered(texts: Sequence[str]) -> list[NumberedLine]:
