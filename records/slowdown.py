@@ -16,7 +16,7 @@ class Slowdown(Record, frozen=True, kw_only=True):
         node: Where both run.
         time: Arrival of the report that completed the measurement.
         before_s: Median seconds per step before the packing.
-        after_s: Median seconds per step after warm-up.
+        after_s: Seconds per step beside it: of the newest reports, or of the spans since its warm-up where these are longer.
         ratio: Throughput after over throughput before, `before_s / after_s`.
         threshold: The ratio below which this record is made.
         confidence: How sure it is that the ratio is below the threshold, by a rank test; 0.95 at least. Null in records of before.

@@ -7,6 +7,7 @@ What is compared are spans that do not overlap (`spans.py`); whether they show a
 """
 
 from collections.abc import Sequence
+from operator import itemgetter
 from statistics import median_low
 
 import msgspec
@@ -33,6 +34,8 @@ FEWEST = 2
 """Spans before a packing with fewer of which nothing is ever certain."""
 CERTAIN = 0.95
 """Confidence from which a slowdown is said."""
+SLOWER = 4
+"""As slow as the job is said to be at most one span in so many is not: pauses make some of the others slower than it is."""
 
 
 class StepTimes(msgspec.Struct):
@@ -236,14 +239,17 @@ class InterferenceMonitor(Stage[InterferenceState]):
     def _slowdown(self, one: Packing, metric: JobMetric) -> list[Slowdown]:
         """Return the slowdown that the newest spans show, if they do: as many of them as make it most certain.
 
-        The newest reports must say so by themselves, too: their median passes over pauses, and a span holds what lies in it.
+        The newest reports must say so by themselves, too: their median passes over pauses, and a span holds what lies in it. But while
+        half of them came before the newcomer had loaded, their median lies between the two paces: the spans tell how slow the job is.
         """
         assert metric.step_time_s is not None
-        ratio = one.before_s / metric.step_time_s
         looks = [one.after_spans[-count:] for count in range(LEAST, len(one.after_spans) + 1)]
-        sure = max((confidence(one.before_spans, spans, self.threshold) for spans in looks), default=0.0)
-        if sure < CERTAIN or ratio >= self.threshold:
+        judged = [(confidence(one.before_spans, spans, self.threshold), spans) for spans in looks]
+        sure, spans = max(judged, key=itemgetter(0), default=(0.0, []))
+        if sure < CERTAIN or one.before_s >= self.threshold * metric.step_time_s:
             return []
+        after_s = max(metric.step_time_s, sorted(spans)[len(spans) // SLOWER])
+        ratio = one.before_s / after_s
         self.metrics.slowed.inc()
         steps = metric.step - one.step if metric.step is not None and one.step is not None else 0
         one.said = Slowdown(
@@ -254,7 +260,7 @@ class InterferenceMonitor(Stage[InterferenceState]):
             node=one.node or metric.node,
             time=metric.time,
             before_s=one.before_s,
-            after_s=metric.step_time_s,
+            after_s=after_s,
             ratio=ratio,
             threshold=self.threshold,
             confidence=round(sure, 4),

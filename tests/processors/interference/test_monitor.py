@@ -74,6 +74,21 @@ def test_the_threshold(factor: float, count: int) -> None:
     assert value(monitor.metrics.measured) == 1
 
 
+def test_reports_of_before_in_the_median_do_not_lessen_a_slowdown() -> None:
+    """While the newcomer loads nothing changes; then the median of the newest reports passes through the middle of the two paces."""
+    monitor = InterferenceMonitor()
+    state = ready(monitor)
+    step, found = 1000, []
+    for number in range(12):
+        loaded = number > 4
+        step += 50 if loaded else 100
+        mixed = 0.1 if number < 9 else 0.16 if number == 9 else 0.2
+        found += monitor.on_metric(metric(110.0 + 10 * number, mixed, step, window=60.0), AT, state)
+    (one,) = found
+    assert one.time == 200.0, "the first report whose median says so"
+    assert (one.after_s, one.ratio) == (pytest.approx(0.2), pytest.approx(0.5))
+
+
 def test_no_span_may_touch_the_warm_up() -> None:
     monitor = InterferenceMonitor(warmup_steps=30)
     state = ready(monitor)
