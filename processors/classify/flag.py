@@ -1,5 +1,6 @@
 """A sentence embedder on FlagEmbedding (BGE and its kin): for machines with a GPU."""
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,8 +10,6 @@ from numpy.typing import NDArray
 from .embedder import unit
 
 DEFAULT_MODEL = "BAAI/bge-m3"
-AT_A_TIME = 255
-"""Texts in one call: from 256 on the library draws bars of progress into the worker's log."""
 
 
 class FlagEmbedder:
@@ -26,6 +25,8 @@ class FlagEmbedder:
     """
 
     def __init__(self, model: str = DEFAULT_MODEL, device: str | None = None, pooling: str = "cls") -> None:
+        # The library draws a bar of progress for each call with many texts, into a worker's log. This is the delay before one shows.
+        os.environ.setdefault("TQDM_DELAY", "3600")
         try:
             import FlagEmbedding  # noqa: PLC0415  # optional, and slow to load
         except ModuleNotFoundError as error:
@@ -45,9 +46,5 @@ class FlagEmbedder:
         """Return the vectors of `texts`, shape (len(texts), d), each of unit length."""
         if not texts:
             return np.zeros((0, 0), np.float32)
-        parts = [self._encoded(list(texts[at : at + AT_A_TIME])) for at in range(0, len(texts), AT_A_TIME)]
-        return unit(np.concatenate(parts))
-
-    def _encoded(self, texts: list[str]) -> NDArray[np.float32]:
-        answer = self._model.encode(texts)
-        return np.asarray(answer["dense_vecs"] if isinstance(answer, dict) else answer, np.float32)
+        answer = self._model.encode(list(texts))
+        return unit(np.asarray(answer["dense_vecs"] if isinstance(answer, dict) else answer, np.float32))

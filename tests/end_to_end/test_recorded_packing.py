@@ -5,6 +5,7 @@ import itertools
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from processors.job import JobProcessor
 from records import Action, EventKind, JobEvent, LogChunk, Slowdown, decode
@@ -21,10 +22,12 @@ LOADING_S = 8.0
 """The newcomer is placed some seconds before it prints its first line."""
 
 
-def test_the_slow_down_of_a_real_packing_is_found_and_measured() -> None:
+@pytest.mark.parametrize("later", [0, 2])
+def test_the_slow_down_of_a_real_packing_is_found_and_measured(later: int) -> None:
+    """Read from a few lines later on, half of the reports that a measurement rests on come from before."""
     lines = [msgspec.json.decode(line) for line in gzip.decompress(RECORDED.read_bytes()).splitlines()]
     packed = next(time for job, time, _ in lines if job == "second") - LOADING_S
-    first = [(time, text) for job, time, text in lines if job == "first"]
+    first = [(time, text) for job, time, text in lines if job == "first"][later:]
     event = JobEvent(id="e", job="first", kind=EventKind.PACKED, time=packed, nodes=["n1"], packed_with="second")
     chunks = [_chunk(list(part)) for _, part in itertools.groupby(first, lambda line: line[0] // 0.5)]
     broker = MemoryBroker()
