@@ -156,7 +156,7 @@ def test_a_slot_has_the_core_that_it_was_given() -> None:
     with LocalScheduler(events.append, outputs.append, slots=2, cores=[core]) as scheduler:
         for _ in range(2):
             scheduler.submit([*SLEEP[:2], "import os, time; time.sleep(0.5); print(*os.sched_getaffinity(0))"])
-        assert scheduler.wait(lambda jobs: all(job.state is SchedulerJobState.COMPLETED for job in jobs), 20)
+        assert scheduler.wait(lambda jobs: all(job.state is SchedulerJobState.COMPLETED for job in jobs), 60)
     assert b"".join(output.data for output in outputs) == f"{core}\n".encode() * 2
 
 
