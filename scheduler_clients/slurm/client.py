@@ -56,12 +56,13 @@ class SlurmClient:
         self._has_json = True
         self.unreadable = 0
 
-    def jobs(self) -> dict[str, SlurmJob]:
+    def jobs(self, *, arrays: bool = False) -> dict[str, SlurmJob]:
         """Return all jobs that Slurm knows, by the id that it prints; the parts of a heterogeneous job as one.
 
-        Arrays that wait as a whole are left out.
-
         `unreadable` then says how many have a record that cannot be told from a text of their user.
+
+        Args:
+            arrays: Arrays that wait as a whole (`4711_1-9%2`) are among them.
 
         Raises:
             SlurmError: Slurm does not answer, or refuses.
@@ -73,7 +74,7 @@ class SlurmClient:
         jobs = {job.number: job for job in read if job and job.number in real and numbers[job.number] == 1}
         jobs |= self._resolve(real - jobs.keys())
         self.unreadable = len(real - jobs.keys())
-        return {job.job: job for job in het_job.merge_all(jobs) if not job.is_array}
+        return {job.job: job for job in het_job.merge_all(jobs) if arrays or not job.is_array}
 
     def job(self, name: str) -> SlurmJob:
         """Return one job, or one task of an array. A part of a heterogeneous job (`4711+1`) stands for the whole.

@@ -99,7 +99,7 @@ class SlurmActuator:
     def queue(self) -> Queue:
         """Return what waits and runs in all partitions."""
         with _translated():
-            return queue_of(self._client.jobs().values(), self._client.nodes())
+            return queue_of(self._client.jobs(arrays=True).values(), self._client.nodes())
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
         """Requeue a stopped job, its suspect nodes excluded besides those that it excludes already."""

@@ -2,12 +2,14 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from scheduler_bridge.actuators.queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
 from scheduler_bridge.actuators.views import SchedulerJobState
 from scheduler_clients.slurm import SlurmJob, SlurmNode
+from scheduler_clients.slurm.array import next_tasks
 from scheduler_clients.slurm.gres import gpu_types, held_parts
 
 from .jobs import state_of, view
@@ -22,6 +24,8 @@ _CLOSED = frozenset(
 """Words of nodes in service on which no job starts, or none without a reservation: a place that is made there helps nobody."""
 _ALL_OF = re.compile(r"[\w.:-]+(?:&[\w.:-]+)*", re.ASCII)
 """Features that a node must have all. Others (`a|b`, `[a*2&b*4]`) are Slurm's to read."""
+_TASKS = 100
+"""Tasks of one array that waits as a whole which are told of at once: the next ones. Whoever holds these is told of others."""
 
 
 def queue_of(jobs: Iterable[SlurmJob], nodes: Mapping[str, SlurmNode]) -> Queue:
@@ -29,12 +33,18 @@ def queue_of(jobs: Iterable[SlurmJob], nodes: Mapping[str, SlurmNode]) -> Queue:
     whole = max((node.shards_per_gpu for node in nodes.values()), default=0)
     waiting: list[WaitingJob] = []
     running: list[RunningJob] = []
+    arrays: list[SlurmJob] = []
     for job in jobs:
         state = state_of(job)
-        if state is SchedulerJobState.PENDING:
+        if state is SchedulerJobState.PENDING and job.is_array:
+            arrays.append(job)
+        elif state is SchedulerJobState.PENDING:
             waiting.append(_waiting(job, nodes.values(), whole))
         elif job.nodes and state in (SchedulerJobState.RUNNING, SchedulerJobState.STOPPING):
             running.append(_running(job, nodes, whole))
+    started = Counter(job.view.job.partition("_")[0] for job in running)
+    for array in arrays:
+        waiting += _waiting_tasks(array, started[array.job.partition("_")[0]], nodes.values(), whole)
     capacities = (Capacity(node_view(node), node.cpus, node.memory, node.gpus) for node in nodes.values())
     return Queue(tuple(waiting), tuple(running), tuple(capacities))
 
@@ -58,6 +68,13 @@ def _waiting(job: SlurmJob, nodes: Iterable[SlurmNode], whole: int) -> WaitingJo
     seen = view(job.job, job, whole, ())
     kept_away = {node.name for node in nodes if not _is_open(node, job)}
     return WaitingJob(replace(seen, excluded=tuple(sorted({*seen.excluded, *kept_away}))), since, need, blocked)
+
+
+def _waiting_tasks(array: SlurmJob, running: int, nodes: Iterable[SlurmNode], whole: int) -> Iterator[WaitingJob]:
+    one = _waiting(array, nodes, whole)
+    for place, task in enumerate(next_tasks(array.job, running, _TASKS)):
+        # It is the first that lacks room. The others wait for it.
+        yield replace(one, view=replace(one.view, job=task), blocked=one.blocked and not place)
 
 
 def _is_open(node: SlurmNode, job: SlurmJob) -> bool:

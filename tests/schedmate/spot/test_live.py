@@ -101,6 +101,29 @@ def test_spot_jobs_are_bounded_held_let_go_and_evicted(own_kafka: Kafka, own_slu
     assert not list(read_back(own_kafka.connection, ["dead-letters"]))
 
 
+def test_tasks_of_an_array_are_held_and_let_go_one_by_one(own_kafka: Kafka, own_slurm: Slurm, tmp_path: Path) -> None:
+    slurm, log = own_slurm, tmp_path / "spot.log"
+    environment = {**SETTINGS, "SLURM_CONF": str(slurm.configuration)}
+    high = [submit(slurm, GPU, partition="urgent") for _ in range(4)]
+    for job in high:
+        slurm.wait(job, "RUNNING")
+    sweep = submit(slurm, GPU, "--array=1-4")
+    for task in (1, 2):
+        slurm.wait(f"{sweep}_{task}", "RUNNING")
+    with (
+        command(own_kafka, "bridge", log=tmp_path / "bridge.log", **environment),
+        command(own_kafka, "spot", log=log, **environment),
+    ):
+        until(lambda: all(slurm.fields(f"{sweep}_{task}")["Reason"] == "JobHeldAdmin" for task in (3, 4)), log)
+        slurm.run("scancel", high[0])
+        slurm.wait(f"{sweep}_3", "RUNNING")
+    assert slurm.fields(f"{sweep}_4")["Reason"] == "JobHeldAdmin"
+    results = [decode(Result, message.value) for message in read_back(own_kafka.connection, ["decision-results"])]
+    done = [(result.action, result.job) for result in results if result.outcome is Outcome.DONE]
+    assert sorted(done[:2]) == [(Action.HOLD, f"{sweep}_3"), (Action.HOLD, f"{sweep}_4")]
+    assert done[2:] == [(Action.RELEASE, f"{sweep}_3")]
+
+
 def test_in_shadow_nothing_is_touched(own_kafka: Kafka, own_slurm: Slurm, tmp_path: Path) -> None:
     slurm, log = own_slurm, tmp_path / "spot.log"
     environment = {**SETTINGS, "SCHEDMATE_BRIDGE__MODES": "hold=act", "SLURM_CONF": str(slurm.configuration)}

@@ -208,11 +208,17 @@ class TestNodes:
 
 
 class TestJobs:
-    def test_a_hold_and_its_undo(self, slurm: Slurm, stand: Stand) -> None:
-        job = slurm.submit("sleep 60", "--begin=now+1hour", "--comment=schedmate:hold/0123456789abcdef")
+    @pytest.mark.parametrize(("options", "task"), [((), ""), (("--array=1-9%4",), "_7")])
+    def test_a_hold_and_its_undo(self, slurm: Slurm, stand: Stand, options: tuple[str, ...], task: str) -> None:
+        """Also of a task of an array that waits as a whole: the others are left alone."""
+        asked = ("--begin=now+1hour", "--comment=schedmate:hold/0123456789abcdef", *options)
+        array = slurm.submit("sleep 60", *asked)
+        job = array + task
         hold, release = (decision(action, job=job) for action in (Action.HOLD, Action.RELEASE))
         assert stand.carry_out(hold) == [Outcome.STARTED, Outcome.DONE]
         assert slurm.fields(job)["Reason"] == "JobHeldAdmin"
+        waiting = {waits.view.job for waits in stand.actuator.queue().waiting if waits.view.job.startswith(array)}
+        assert waiting == ({f"{array}_{other}" for other in range(1, 5)} if task else set())
         assert stand.carry_out(release)[2:] == [Outcome.STARTED, Outcome.DONE]
         seen = stand.actuator.job(job)
         assert seen

@@ -103,3 +103,13 @@ def test_features_and_types_are_read_from_what_slurm_prints() -> None:
     bare = parse("NodeName=n1 AvailableFeatures=(null) ActiveFeatures=(null) Gres=(null) State=IDLE")
     assert bare
     assert (bare.features, bare.gpu_types) == (frozenset(), frozenset())
+
+
+def test_of_an_array_that_waits_as_a_whole_the_next_tasks_wait() -> None:
+    """As many as may run at once beside those that run. Room is made for the first of them alone."""
+    array = replace(WAITS, job="2_3-90%3")
+    running = replace(RUNS, number="3", job="2_1")
+    waiting = queue_of([running, array], {NODE.name: NODE}).waiting
+    assert [(one.view.job, one.blocked, one.need.gpus) for one in waiting] == [("2_3", True, 1), ("2_4", False, 1)]
+    assert evicted(NODE, job="2_3-90%3") == ["1"]
+    assert len(queue_of([replace(array, job="2_1-900")], {}).waiting) == 100
