@@ -10,6 +10,8 @@ from scheduler_bridge.actuators import RunningJob
 SILENT = 7200.0
 """Seconds that a job which reports no checkpoint counts at most. It would lose all since its start; but were that what counts, it would
 never be evicted, and those that report would be, again and again."""
+OVERDUE = 2.0
+"""After so many of its intervals without a checkpoint a job counts as one that reports none: a single save protects nobody for ever."""
 
 DAY = 86400.0
 
@@ -21,7 +23,7 @@ class Loss:
     Attributes:
         unsaved_s: Seconds of work since its last durable checkpoint began; since its start where none is known.
         checkpoint: That checkpoint; None where none is known.
-        weighed: GPU-seconds by which jobs are compared: with the cost of a restart and `SILENT`; each eviction within a day doubles them.
+        weighed: GPU-seconds by which jobs are compared: with the cost of a restart, and no more than a silent job; each eviction within a day doubles them.
     """
 
     unsaved_s: float
@@ -42,5 +44,7 @@ def loss_of(job: RunningJob, saves: Mapping[str, Checkpoint], evictions: int, no
     # A checkpoint of an earlier attempt: the job went on from it, as far as anyone knows.
     since = max(saved.since, job.since) if saved else job.since
     unsaved = max(0.0, now - since)
-    counted = unsaved if saved and saved.attempt == job.view.attempt else min(unsaved, SILENT)
-    return Loss(unsaved, saved, weigh(counted, job.gpus, evictions))
+    most = SILENT
+    if saved and saved.attempt == job.view.attempt:
+        most = max(SILENT, OVERDUE * (saved.interval_s or since - job.since))
+    return Loss(unsaved, saved, weigh(min(unsaved, most), job.gpus, evictions))

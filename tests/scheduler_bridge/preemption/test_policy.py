@@ -3,8 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
+from eviction import weigh
 from records import Action, Checkpoint, Mode
 from scheduler_bridge import BridgeSettings
 from scheduler_bridge.actuators import Queue, SchedulerJobState, SchedulerNodeState
@@ -57,6 +59,26 @@ def test_who_was_evicted_of_late_weighs_more_and_silence_does_not_protect_for_ev
     again = loss_of(running("reporting", {"n1": [0]}, age=1e6), saved("reporting", 5000), 1, NOW)
     assert reporting.weighed < silent.weighed < again.weighed
     assert silent.unsaved_s == 1e6
+
+
+@pytest.mark.parametrize(
+    ("first", "interval", "counts"),
+    [
+        (60, None, 7200),  # one save in its first minute, and none since
+        (60, 1800.0, 7200),
+        (9000, None, 18_000),
+        (60, 20_000.0, 40_000),
+        (60, 80_000.0, 100_000 - 60),
+    ],
+)
+def test_an_early_checkpoint_protects_no_longer_than_two_intervals(
+    first: float, interval: float | None, counts: float
+) -> None:
+    job = running("a", {"n1": [0]}, age=100_000)
+    (save,) = saved("a", 100_000 - first).values()
+    loss = loss_of(job, {"a": msgspec.structs.replace(save, interval_s=interval)}, 0, NOW)
+    assert loss.weighed == weigh(counts, 1, 0)
+    assert loss.unsaved_s == 100_000 - first
 
 
 @pytest.mark.parametrize(
