@@ -23,7 +23,8 @@ class Loss:
     Attributes:
         unsaved_s: Seconds of work since its last durable checkpoint began; since its start where none is known.
         checkpoint: That checkpoint; None where none is known.
-        weighed: GPU-seconds by which jobs are compared: with the cost of a restart, and no more than a silent job; each eviction within a day doubles them.
+        weighed: GPU-seconds by which jobs are compared: of so much work as counts (`SILENT`, `OVERDUE`), and of a restart; each eviction
+            within a day doubles them.
     """
 
     unsaved_s: float
