@@ -67,6 +67,8 @@ _STEP_OF = re.compile(
 _EPOCH = re.compile(
     r"(?:^|[^a-z])(?:epochs?|ep|tick|epoch[ _](?:num|number|idx|index|id)|pass)$|^(?:e|round)$|(?:轮次|轮数|轮)$"
 )
+_WITHIN_EPOCH = re.compile(r"[a-z] (?:in|per|this) epochs?$")
+"""`samples in epoch` counts samples."""
 _LIMIT = re.compile(r"^(?:initial|max|min|target|quota|num|peak|promised)\b")
 _STEP_TIME = re.compile(
     r"(?:^|[^a-z])(?:(?:time|secs?|seconds?|ms|elapsed time|avg[ _]time|duration)[ _]?(?:/|per|_per_"
@@ -211,7 +213,7 @@ def _plain(text: str, name: str) -> tuple[Meaning, float, str] | None:
     clock = _CLOCK.search(text)
     kinds = (
         (Meaning.STEP, _STEP.search(text)),
-        (Meaning.EPOCH, _EPOCH.search(text)),
+        (Meaning.EPOCH, _EPOCH.search(text) and not _WITHIN_EPOCH.search(text)),
         (Meaning.CLOCK, clock),
         (Meaning.TIME, _TIME.search(text) and "epoch" not in text),
         (Meaning.MEASURE, _MEASURE.search(text)),

@@ -156,6 +156,8 @@ def test_periods(text: str, seconds: float | None) -> None:
         ("Iteration", Meaning.STEP),
         ("num_updates", Meaning.STEP),
         ("Epoch", Meaning.EPOCH),
+        ("time/sample_in_epoch", None),
+        ("images this epoch", None),
         ("lm loss", Meaning.LOSS),
         ("train/CrossEntropyLoss", Meaning.LOSS),
         ("elapsed time per iteration (ms)", Meaning.STEP_TIME),
