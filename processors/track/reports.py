@@ -1,7 +1,7 @@
 """Reports: what one or several lines together say about one moment of the training."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf, isfinite
 
 import msgspec
@@ -326,7 +326,8 @@ def _united(old: dict[str, float], new: dict[str, float], again: bool) -> dict[s
 
 def add(window: list[Report], line: Report, fragment: bool, limit: int) -> None:
     """Add a line to the newest reports: to the last of them, or as one more; the oldest go. A new run starts anew."""
-    if window and joins(window[-1], line, fragment):
+    newest = window[-_LOOK_BACK:]
+    if window and joins(window[-1], line, fragment) and not _ends_again(newest, line):
         join(window[-1], line)
         return
     if line.rank is not None and (line.step is not None or line.epoch is not None):
@@ -335,7 +336,6 @@ def add(window: list[Report], line: Report, fragment: bool, limit: int) -> None:
             if same and report.rank is not None and report.rank != line.rank:
                 join(report, line)
                 return
-    newest = window[-_LOOK_BACK:]
     for earlier in newest:
         if earlier.shape == line.shape and _falls_back(earlier, line):
             if not any(inside_a_step(line, outer) for outer in newest):
@@ -344,6 +344,18 @@ def add(window: list[Report], line: Report, fragment: bool, limit: int) -> None:
     window.append(line)
     if len(window) > limit:
         del window[: len(window) - limit]
+
+
+def _ends_again(newest: Sequence[Report], line: Report) -> bool:
+    """Return whether `line` is the last of a loop as the newest report was, and not of the same: `40/40 - 2s - loss: 0.53`, one an epoch.
+
+    Where lines restated a step before it is no such loop, and bars are left alone: they show their last step more than once.
+    """
+    before = newest[-1]
+    if line.step is None or not (line.step == line.total == before.step) or line.total == 1 or BAR in line.times:
+        return False
+    told = line.has_loss and before.has_loss and line.loss != before.loss
+    return told and line.shape == before.shape and line.rank == before.rank and not any(one.restated for one in newest)
 
 
 def _falls_back(earlier: Report, later: Report) -> bool:

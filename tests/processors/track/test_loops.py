@@ -57,6 +57,21 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f'LOG {{"elapsed": {2.5 * i:.2f}, "step": [1, {10 * i}], "data": {{"loss": {loss(i):.4f}}}}}'),
         {"step": 400, "loss": 2.2},
     ),
+    "one line an epoch, at its last step": (
+        [
+            line
+            for e in range(1, 31)
+            for line in (
+                f"Epoch {e}/30",
+                f"40/40 - 2s - {49 + e % 3}ms/step - accuracy: 0.{50 + e} - loss: {loss(e):.4f}",
+            )
+        ],
+        {"step": 40, "step_time_s": 0.05, "epoch": None, "loss": 2.4, "reports": 20},
+    ),
+    "many lines an epoch, the last epoch, too": (
+        [f"[{e}/4] loss: {loss(8 * e + k):.4f}, 0.5 steps/s" for e in range(1, 5) for k in range(30)],
+        {"step": None, "epoch": 4.0, "step_time_s": 2.0},
+    ),
     "a bar of one epoch that counts inside": (
         lines(
             lambda i: f"100%|##########| 1/1 [{2 * i // 60:02}:{2 * i % 60:02}<00:00, loss={loss(i):.4f}, 0.5 steps/s]"
