@@ -159,6 +159,8 @@ def analyze(
             node = NodeLog(processor.stage(Diagnosis).handler.signatures)
         if node is not None:
             node.read(chunk, position)
+        if not offset and tail is None:
+            _follow_head(result, processor, chunk)
         consultation.read(position, chunk)
         consultation.take(processor.process(state, position, chunk))
         _follow(result, state)
@@ -234,6 +236,17 @@ def _of_model(state: JobState) -> list[StepTimeCandidate]:
     followed = [each for source in state.sources() for each in source.track.followed]
     known = [found for each in followed if (found := confirmed(each.points))]
     return [of_model(each.step_time_s, each.share, None) for each in known]
+
+
+def _follow_head(result: Analysis, processor: JobProcessor, chunk: LogChunk) -> None:
+    """Keep what a person sees of the first reports: of a whole chunk the newest alone are read. Nothing else rests on it."""
+    cut = [each for each in chunk.cut if each < CHUNK_LINES]
+    head = msgspec.structs.replace(
+        chunk, lines=chunk.lines[:CHUNK_LINES], after_ms=chunk.after_ms[:CHUNK_LINES], cut=cut
+    )
+    state = JobState(job=chunk.job)
+    processor.process(state, Position(chunk.job, 0, 0), head)
+    _follow(result, state)
 
 
 def _follow(result: Analysis, state: JobState) -> None:

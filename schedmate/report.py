@@ -12,6 +12,7 @@ from records import Alarm, Checkpoint, Failure, JobMetric, ModelAnswer, OverRank
 from schedmate.analysis import Analysis
 from schedmate.node_log import Sign
 from schedmate.sparkline import sparkline
+from streams.producers.chunker import SHIPPED
 
 _TEMPLATES = 3
 """Templates of reports that are shown."""
@@ -200,6 +201,8 @@ def _how(analysis: Analysis) -> list[Part]:
     total = sum(analysis.templates.values())
     for place, (template, count) in enumerate(analysis.templates.most_common(_TEMPLATES)):
         rows.append(Row("" if place else "reports", f"{count} of {total} read: {template}"))
+    if rows and analysis.lines > SHIPPED.pieces:
+        rows.append(Row("", f"of each {SHIPPED.pieces} lines the newest reports are read"))
     return rows
 
 

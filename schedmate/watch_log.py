@@ -6,7 +6,7 @@ from pathlib import Path
 
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import ErrorType, Estimate, EventKind, Failure, JobEvent, JobMetric, Position
+from records import Alarm, ErrorType, Estimate, EventKind, Evidence, Failure, JobEvent, JobMetric, Position, Record
 from schedmate.remaining import remains
 from schedmate.report import rate, seconds, verdict
 from streams.producers.stored import follow_chunks
@@ -16,27 +16,50 @@ def watch(file: Path, processor: JobProcessor, every: float, stop: Callable[[], 
     """Yield a line for a person whenever there is something to say; progress at most once in `every` seconds."""
     state, shown, newest, offset = JobState(job=file.name), 0.0, None, -1
     expected: Estimate | None = None
-    told: list[str] = []
+    stands: list[str] = []
     for offset, chunk in enumerate(follow_chunks(file, stop)):
         for record in processor.process(state, Position(file.name, 0, offset), chunk):
-            if isinstance(record, JobMetric):
+            if said := _said(record):
+                stands = said if isinstance(record, Failure) else stands
+                yield from _at(chunk.time, said)
+            elif isinstance(record, JobMetric):
                 newest = record
             elif isinstance(record, Estimate):
                 expected = record if record.remaining_s is not None else None
-            elif isinstance(record, Failure):
-                told = _failure(record)
-                yield from _at(record.time, told)
         if newest and time.monotonic() >= shown + every:
             shown = time.monotonic()
             yield _progress(newest, expected)
             newest = None
     if newest:
         yield _progress(newest, expected)
-    ended = JobEvent(id="end", job=file.name, kind=EventKind.ENDED, time=time.time())
-    for record in processor.process(state, Position(file.name, 1, 0), ended):
-        # The last verdict of an attempt is given at its end; mostly it is the one that stands already.
-        if isinstance(record, Failure) and _failure(record) != told:
-            yield from _at(record.time, _failure(record))
+    yield from _end(processor, state, stands)
+
+
+def _end(processor: JobProcessor, state: JobState, stands: list[str]) -> Iterator[str]:
+    """The last verdict of an attempt is given at its end; mostly it is the one that stands already."""
+    now = time.time()
+    ended = JobEvent(id="end", job=state.job, kind=EventKind.ENDED, time=now)
+    for record in processor.process(state, Position(state.job, 1, 0), ended):
+        if isinstance(record, Failure) and _said(record) != stands:
+            yield from _at(now, _said(record))
+
+
+def _said(record: Record) -> list[str]:
+    """Return what is said of a record at once, with the lines that it rests on; nothing of most."""
+    match record:
+        case Failure(error_type=ErrorType.NONE):
+            return [f"retracted: {record.message}"]
+        case Failure():
+            return [verdict(record), *map(_quote, record.evidence)]
+        case Alarm(raised=True):
+            return [f"alarm: {record.detail}", *map(_quote, record.evidence[:1])]
+        case Alarm():
+            return [f"over: {record.detail}"]
+    return []
+
+
+def _quote(line: Evidence) -> str:
+    return f"{line.line:>8} | {line.text}"
 
 
 def _progress(metric: JobMetric, expected: Estimate | None) -> str:
@@ -54,12 +77,6 @@ def _progress(metric: JobMetric, expected: Estimate | None) -> str:
         low = (expected.remaining_low_s or 0.0) - since
         parts.append(remains(expected.remaining_s - since, low, None if high is None else high - since) + " left")
     return "  ".join(parts)
-
-
-def _failure(failure: Failure) -> list[str]:
-    if failure.error_type is ErrorType.NONE:
-        return [f"retracted: {failure.message}"]
-    return [verdict(failure), *(f"{each.line:>8} | {each.text}" for each in failure.evidence)]
 
 
 def _at(moment: float, lines: Sequence[str]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from prometheus_client import Counter
 
 from processors.read.robust import median
 from processors.stage import Stage
+from processors.track.not_finite import is_not_finite
 from records import Alarm, AlarmKind, EventKind, Evidence, JobEvent, JobMetric, Position
 
 from .level import Crossing, Level, deviations
@@ -111,11 +112,10 @@ class AlarmMonitor(Stage[AlarmState]):
         if metric.loss_not_finite:
             if state.newest_loss is None and metric.reports <= UNMEASURED:
                 return None
-            seen = _of(
-                metric,
-                f"the loss is no finite number{_at(metric)}",
-                evidence=(*metric.evidence[:1], state.loss.evidence),
-            )
+            told = [each for each in metric.evidence if is_not_finite(each.text)]
+            began = min(told, key=lambda each: (each.offset, each.line), default=_first(metric))
+            reached = _at(metric) if began == _first(metric) else f" since line {began.line}" if began else ""
+            seen = _of(metric, f"the loss is no finite number{reached}", evidence=(began, state.loss.evidence))
             return self._raise(kind, metric.time, seen, position, state)
         if metric.loss is None:
             return None

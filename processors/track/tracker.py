@@ -18,6 +18,7 @@ from records import Evidence, JobMetric, Position, derived_id
 
 from . import tables
 from .learned import completed, follow
+from .not_finite import begins_at
 from .of_columns import of_columns, of_events
 from .ranks import of_stream
 from .reports import Report, add, read
@@ -184,11 +185,14 @@ class MetricTracker:
             add(state.window, report, fragment, self._reports)
         if not agree(state.window):
             return None
+        begins = not state.loss_not_finite
         self._remember_loss(view, state, [report for report, _ in lines])
         if may_wait and not state.loss_not_finite and 0 < state.window[-1].time - state.reported_at < SPACED_S:
             return None
         self.metrics.records.inc()
         metric = self._metric(Printed.of(view), state, summarise(state.window))
+        if begins and metric.loss_not_finite and (place := begins_at(view)) is not None:
+            metric = msgspec.structs.replace(metric, evidence=[*metric.evidence, view.evidence(place)])
         if metric.step_time_s is not None or metric.throughput is not None:
             state.reported_at = state.window[-1].time
             return metric

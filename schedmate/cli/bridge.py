@@ -1,6 +1,6 @@
 """`schedmate bridge`: decisions, and what carries them out."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 import typer
 
@@ -77,24 +77,32 @@ def actuator(settings: "BridgeSettings", slurm_clusters: "Sequence[str]" = ()) -
         settings: Which one, and how.
         slurm_clusters: Names of Slurm clusters beside the local one.
     """
-    if settings.scheduler == "kubernetes":
-        from schedmate.extras import require
+    match settings.scheduler:
+        case "slurm":
+            return _slurms(settings, slurm_clusters)
+        case "kubernetes":
+            from schedmate.extras import require
 
-        require("kubernetes")
-        from scheduler_bridge.actuators.kubernetes import KubernetesActuator
-        from scheduler_clients.kubernetes import KubernetesClient
+            require("kubernetes")
+            from scheduler_bridge.actuators.kubernetes import KubernetesActuator
+            from scheduler_clients.kubernetes import KubernetesClient
 
-        return KubernetesActuator(KubernetesClient.connect())
-    if settings.scheduler == "ray":
-        from scheduler_bridge.actuators.ray import RayActuator
-        from scheduler_clients.ray import RayClient, RayConnection
+            return KubernetesActuator(KubernetesClient.connect())
+        case "ray":
+            from scheduler_bridge.actuators.ray import RayActuator
+            from scheduler_clients.ray import RayClient, RayConnection
 
-        return RayActuator(RayClient(RayConnection.find()))
-    if not slurm_clusters:
+            return RayActuator(RayClient(RayConnection.find()))
+    assert_never(settings.scheduler)
+
+
+def _slurms(settings: "BridgeSettings", clusters: "Sequence[str]") -> "Actuator":
+    """Return what carries decisions out at the local Slurm cluster, and at those beside it."""
+    if not clusters:
         return _slurm(settings)
     from scheduler_bridge.actuators.slurm import SlurmClusters
 
-    return SlurmClusters({name: _slurm(settings, name) for name in ("", *slurm_clusters)})
+    return SlurmClusters({name: _slurm(settings, name) for name in ("", *clusters)})
 
 
 def _slurm(settings: "BridgeSettings", cluster: str = "") -> "SlurmActuator":

@@ -28,6 +28,15 @@ def shown(analysis: Analysis, explain: bool = False) -> str:
     return held.get()
 
 
+def test_a_curve_begins_where_the_log_does(tmp_path: Path) -> None:
+    lines = [f"step {i} | loss {max(2.0, 3 - i / 50):.3f} | 0.25 s/it" for i in range(1, 3000)]
+    analysis = analysed(tmp_path, lines)
+    first = next(point for point in analysis.points if point.loss is not None)
+    assert (first.line, first.loss) == (1, 2.98)
+    assert "of each 500 lines the newest reports are read" in shown(analysis, explain=True)
+    assert "of each 500 lines" not in shown(analysed(tmp_path, lines[:400]), explain=True)
+
+
 LINES = [
     f"2031-02-03 04:{i // 60:02}:{i % 60:02} INFO step {i} loss {5 - i / 100:.3f} data time: 0.020 s step time: {1 + i % 2 / 50:.2f} s"
     for i in range(200)
@@ -154,7 +163,7 @@ def test_why_a_speed_is_unknown(tmp_path: Path) -> None:
 
 def test_the_loss_goes_from_its_first_value_to_its_last(tmp_path: Path) -> None:
     assert re.search(
-        r"  loss +[▁▂▃▄▅▆▇█]+  3\.2 → 3\.01 \(lines 181 to 200\)$", shown(analysed(tmp_path, LINES)), flags=re.MULTILINE
+        r"  loss +[▁▂▃▄▅▆▇█]+  5 → 3\.01 \(lines 1 to 200\)$", shown(analysed(tmp_path, LINES)), flags=re.MULTILINE
     )
     assert "  loss      5 → 4.99 (lines 1 to 2)" in shown(analysed(tmp_path, LINES[:2]))
 

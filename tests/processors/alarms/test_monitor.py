@@ -47,7 +47,7 @@ def test_a_loss_that_is_no_number_is_said_once_with_its_line(job: Job) -> None:
     job.run(range(30), loss=2.0)
     (alarm,) = job.report(30, step=30, loss_not_finite=True)
     assert (alarm.kind, alarm.raised, alarm.since) == (AlarmKind.LOSS_NOT_FINITE, True, 30)
-    assert alarm.evidence[0].line == 30
+    assert (alarm.evidence[0].line, alarm.detail) == (30, "the loss is no finite number at step 30")
     assert not job.report(31, step=31, loss_not_finite=True)
     (over,) = job.report(32, step=32, loss=2.0)
     assert (over.kind, over.raised, over.since) == (AlarmKind.LOSS_NOT_FINITE, False, 30)

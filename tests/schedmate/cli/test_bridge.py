@@ -10,7 +10,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -245,7 +245,11 @@ def test_a_stop_reaches_every_bridge_and_one_that_stands_by_takes_over(site: Sit
 def test_each_scheduler_has_its_actuator(monkeypatch: pytest.MonkeyPatch) -> None:
     from schedmate.cli.bridge import actuator
     from scheduler_bridge.settings import BridgeSettings
+    from scheduler_clients.kubernetes import KubernetesClient
 
     monkeypatch.setenv("RAY_API_SERVER_ADDRESS", "http://ray-head:8265")
     monkeypatch.setenv("RAY_AUTH_TOKEN", "t" * 64)
-    assert [actuator(BridgeSettings(scheduler=name)).name for name in ("slurm", "ray")] == ["slurm", "ray"]
+    monkeypatch.setattr(KubernetesClient, "connect", lambda: None)
+    names = get_args(BridgeSettings.model_fields["scheduler"].annotation)
+    assert len(names) >= 3
+    assert [actuator(BridgeSettings(scheduler=name)).name for name in names] == list(names)

@@ -1,0 +1,29 @@
+"""Losses that are no finite numbers: which lines tell of one, and with which they began."""
+
+import re
+from functools import lru_cache
+
+from processors.classified_chunk import PROGRESS, ClassifiedChunk
+
+_NOT_FINITE = re.compile(r"(?i)(?<![a-z])[-+]?(?:nan|inf(?:inity)?)(?![a-z])")
+
+
+@lru_cache(maxsize=4096)
+def is_not_finite(text: str) -> bool | None:
+    """Return whether the loss in a line, or in its template, is no finite number; None where it names no loss."""
+    if "loss" not in text.lower():
+        return None
+    return _NOT_FINITE.search(text) is not None
+
+
+def begins_at(view: ClassifiedChunk) -> int | None:
+    """Return the place of the first report of a chunk since which no loss was a finite number; None where the newest is one."""
+    first = None
+    place = view.classes.rfind(PROGRESS)
+    while place >= 0:
+        told = is_not_finite(view.templates[place])
+        if told is False:
+            break
+        first = place if told else first
+        place = view.classes.rfind(PROGRESS, 0, place)
+    return first
