@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from processors.classified_chunk import PROGRESS, ClassifiedChunk
 
-_NOT_FINITE = re.compile(r"(?i)(?<![a-z])[-+]?(?:nan|inf(?:inity)?)(?![a-z])")
+_NOT_FINITE = re.compile(r"(?i)loss[^\d]{0,24}?(?<![a-z])(?:nan|inf(?:inity)?)(?![a-z])")
 
 
 @lru_cache(maxsize=4096)
