@@ -51,7 +51,8 @@ class JobMetric(Record, frozen=True, kw_only=True):
         since: Arrival of the oldest of those reports, in seconds since 1970.
         since_step: Its training step.
         over_ranks: The job's step time over all its ranks; null for one rank, and in most records of many ranks.
-        evidence: The newest report's line (and the oldest, where the number is a difference; and the first whose loss was no finite number, where that begins).
+        evidence: The newest report's line; and the oldest, where the number is a difference; and where losses begin to be no finite
+            numbers, the first of them.
     """
 
     id: str
