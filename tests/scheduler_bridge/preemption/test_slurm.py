@@ -44,7 +44,7 @@ def full(slurm: Slurm) -> Iterator[list[str]]:
     for job in jobs:
         slurm.wait(job, "RUNNING")
     yield jobs
-    slurm.run("scancel", *slurm.run("squeue", "-h", "-a", "-o", "%i").split())
+    slurm.run("scancel", *slurm.run("squeue", "-h", "-a", "-o", "%F").split())
 
 
 def step(bridge: Bridge, slurm: Slurm, job: str, state: str) -> None:
@@ -69,6 +69,18 @@ def test_one_that_waits_gets_the_place_of_who_loses_least(
     slurm.run("scancel", full[0])
     step(bridge, slurm, full[3], "RUNNING")
     assert written.outcomes == [Outcome.STARTED, Outcome.DONE]
+
+
+def test_each_task_of_an_array_gets_a_place(slurm: Slurm, actuator: SlurmActuator, full: list[str]) -> None:
+    written = Written()
+    bridge = Bridge(actuator, SETTINGS, written)
+    array = slurm.submit("sleep 60", GPU, "--partition=urgent", "--array=1-9%2")
+    step(bridge, slurm, f"{array}_2", "RUNNING")
+    for _ in range(20):
+        bridge.advance()
+    assert slurm.fields(f"{array}_1")["JobState"] == "RUNNING"
+    assert len({decision.job for decision in written.decisions}) == 2, "two tasks run at once, and no more"
+    assert {decision.beneficiary for decision in written.decisions} == {f"{array}_1", f"{array}_2"}
 
 
 def test_several_nodes_at_once(slurm: Slurm, actuator: SlurmActuator, full: list[str]) -> None:
