@@ -1,6 +1,7 @@
 """One folder a scheduler, the same file names in each: `actuator` (what can be asked of it), `jobs` and `nodes` (how those are read)."""
 
-from .base import Actuator, ActuatorError, SchedulerAway
+from .base import Actuator
+from .errors import ActuatorError, SchedulerAway, translated
 from .queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
 from .views import JobView, NodeView, SchedulerJobState, SchedulerNodeState
 
@@ -18,4 +19,5 @@ __all__ = [
     "SchedulerNodeState",
     "Share",
     "WaitingJob",
+    "translated",
 ]

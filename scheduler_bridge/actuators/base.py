@@ -2,25 +2,12 @@
 
 from typing import NoReturn, Protocol
 
-from records import Action, UserError
+from records import Action
 from scheduler_bridge.node_check import NodeCheck
 
+from .errors import ActuatorError
 from .queue import Queue
 from .views import JobView, NodeView
-
-
-class ActuatorError(UserError):
-    """The scheduler refused, or does not show the effect; the text says what was expected, what came, and what to do."""
-
-    def __init__(self, expected: str, came: str, remedy: str) -> None:
-        super().__init__(f"expected {expected}; came: {came}; {remedy}")
-        self.expected = expected
-        self.came = came
-        self.remedy = remedy
-
-
-class SchedulerAway(ActuatorError):
-    """The scheduler cannot be asked just now, so nothing is known."""
 
 
 class Actuator(Protocol):

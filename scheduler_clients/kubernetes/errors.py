@@ -1,19 +1,13 @@
 """What can go wrong with Kubernetes, by name."""
 
-from records import UserError
+from scheduler_clients.errors import SchedulerError, SchedulerUnavailable
 
 
-class KubernetesError(UserError):
+class KubernetesError(SchedulerError):
     """The API server did not do, or did not tell, what was asked; the text says what was expected, what came, and what to do."""
 
-    def __init__(self, expected: str, came: str, remedy: str) -> None:
-        super().__init__(f"expected {expected}; came: {came}; {remedy}")
-        self.expected = expected
-        self.came = came
-        self.remedy = remedy
 
-
-class KubernetesUnavailable(KubernetesError):
+class KubernetesUnavailable(KubernetesError, SchedulerUnavailable):
     """The API server does not answer, or nothing says where it is: nothing is known."""
 
 

@@ -1,19 +1,13 @@
 """What can go wrong with Ray, by name."""
 
-from records import UserError
+from scheduler_clients.errors import SchedulerError, SchedulerUnavailable
 
 
-class RayError(UserError):
+class RayError(SchedulerError):
     """Ray did not do, or did not tell, what was asked; the text says what was expected, what came, and what to do."""
 
-    def __init__(self, expected: str, came: str, remedy: str) -> None:
-        super().__init__(f"expected {expected}; came: {came}; {remedy}")
-        self.expected = expected
-        self.came = came
-        self.remedy = remedy
 
-
-class RayUnavailable(RayError):
+class RayUnavailable(RayError, SchedulerUnavailable):
     """The head does not answer, or nothing says where it is: nothing is known."""
 
 

@@ -1,6 +1,6 @@
 """What can go wrong with Slurm, by name."""
 
-from records import UserError
+from scheduler_clients.errors import SchedulerError, SchedulerUnavailable
 
 _AWAY = (
     *("Unable to contact", "Socket timed out", "Connection refused", "Unable to establish"),
@@ -15,17 +15,11 @@ def is_away(complaint: str) -> bool:
     return _UNKNOWN_CLUSTER not in complaint and any(sign in complaint for sign in _AWAY)
 
 
-class SlurmError(UserError):
+class SlurmError(SchedulerError):
     """Slurm did not do, or did not tell, what was asked; the text says what was expected, what came, and what to do."""
 
-    def __init__(self, expected: str, came: str, remedy: str) -> None:
-        super().__init__(f"expected {expected}; came: {came}; {remedy}")
-        self.expected = expected
-        self.came = came
-        self.remedy = remedy
 
-
-class SlurmUnavailable(SlurmError):
+class SlurmUnavailable(SlurmError, SchedulerUnavailable):
     """The controller does not answer, or Slurm's commands are not installed: nothing is known."""
 
 

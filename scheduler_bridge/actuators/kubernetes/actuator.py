@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from records import Action
 from scheduler_bridge.act_keys import add_key
-from scheduler_bridge.actuators.base import Actuator, ActuatorError
+from scheduler_bridge.actuators.base import Actuator
+from scheduler_bridge.actuators.errors import ActuatorError, translated
 from scheduler_bridge.actuators.queue import Queue
 from scheduler_bridge.actuators.views import JobView, NodeView, SchedulerJobState
 from scheduler_bridge.checkpoint_note import is_tellable
@@ -33,7 +34,6 @@ from scheduler_clients.kubernetes import (
 )
 
 from .drains import Drains
-from .errors import translated
 from .events import tell
 from .jobs import acts_of, outlives_eviction, pod_specs, present, wanted_pods
 from .lookup import Lookup, Target

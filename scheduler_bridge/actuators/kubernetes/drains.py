@@ -6,11 +6,10 @@ import msgspec
 
 from records import Action
 from scheduler_bridge.act_keys import add_key
-from scheduler_bridge.actuators.base import ActuatorError
+from scheduler_bridge.actuators.errors import ActuatorError, translated
 from scheduler_bridge.actuators.views import NodeView
 from scheduler_clients.kubernetes import ACTS, KubernetesClient, KubernetesConflict, Node, Taint
 
-from .errors import translated
 from .events import tell
 from .nodes import DRAINED_BY, TAINT, drained_by, in_service, node_view, taints
 from .settings import KubernetesLimits

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from scheduler_bridge.actuators.base import ActuatorError
+from scheduler_bridge.actuators.errors import ActuatorError, translated
 from scheduler_bridge.actuators.views import JobView, SchedulerJobState
 from scheduler_clients.kubernetes import (
     LINEAGE,
@@ -20,7 +20,6 @@ from scheduler_clients.kubernetes import (
     present_attempt,
 )
 
-from .errors import translated
 from .jobs import acts_of, state_of, view
 from .owners import is_queued, ruler_of
 from .settings import KubernetesLimits

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from scheduler_bridge.act_keys import add_key
-from scheduler_bridge.actuators.base import ActuatorError
+from scheduler_bridge.actuators.errors import ActuatorError, translated
 from scheduler_bridge.actuators.views import SchedulerJobState
 from scheduler_clients.kubernetes import (
     ACTS,
@@ -28,7 +28,6 @@ from scheduler_clients.kubernetes import (
     present_attempt,
 )
 
-from .errors import translated
 from .jobs import present
 from .lookup import Lookup, Target
 from .owners import is_queued

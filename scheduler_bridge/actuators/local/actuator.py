@@ -4,7 +4,8 @@ import signal as signals
 from collections.abc import Callable
 
 from records import Action
-from scheduler_bridge.actuators.base import Actuator, ActuatorError
+from scheduler_bridge.actuators.base import Actuator
+from scheduler_bridge.actuators.errors import ActuatorError
 from scheduler_bridge.actuators.queue import Queue
 from scheduler_bridge.actuators.views import JobView, NodeView, SchedulerJobState
 from scheduler_bridge.checkpoint_note import is_tellable

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from scheduler_bridge.actuators.base import ActuatorError
+from scheduler_bridge.actuators.errors import ActuatorError
 from scheduler_bridge.actuators.views import NodeView, SchedulerNodeState
 
 from .jobs import slot_name

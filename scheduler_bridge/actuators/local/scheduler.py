@@ -12,7 +12,7 @@ from typing import Any, Self
 import structlog
 
 from records import EventKind, JobEvent
-from scheduler_bridge.actuators.base import ActuatorError
+from scheduler_bridge.actuators.errors import ActuatorError
 from scheduler_bridge.actuators.queue import Queue
 from scheduler_bridge.actuators.views import JobView, NodeView, SchedulerJobState
 

@@ -7,16 +7,17 @@ after the stop is known for one, and is finished.
 """
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 
 from records import Action
 from scheduler_bridge.act_keys import read_keys
-from scheduler_bridge.actuators.base import Actuator, ActuatorError, SchedulerAway
+from scheduler_bridge.actuators.base import Actuator
+from scheduler_bridge.actuators.errors import ActuatorError, SchedulerAway, translated
 from scheduler_bridge.actuators.queue import Queue
 from scheduler_bridge.actuators.views import JobView, NodeView, SchedulerJobState
 from scheduler_bridge.checkpoint_note import is_tellable
-from scheduler_clients.ray import ACTS, RayActor, RayClient, RayConflict, RayError, RayJob, RayUnavailable, Submission
+from scheduler_clients.ray import ACTS, RayActor, RayClient, RayConflict, RayError, RayJob, Submission
 
 from .jobs import INTENT_PREFIX, Attempt, intent_metadata, newest, view
 from .nodes import Nodes, node_view
@@ -60,18 +61,18 @@ class RayActuator(Actuator):
 
     def job(self, job: str) -> JobView | None:
         """Return what Ray says of a job; None where it does not know it (any more)."""
-        with _translated():
+        with translated():
             found = newest(self._client.jobs()).get(job)
             return self._view(found) if found else None
 
     def nodes(self, _beside: str = "", /) -> list[NodeView]:
         """Return what Ray says of all nodes. Of several of one name the living one counts."""
-        with _translated():
+        with translated():
             return [node_view(node) for node in Nodes(self._client.nodes()).newest]
 
     def queue(self) -> Queue:
         """Return the jobs whose drivers wait or run, and what they hold."""
-        with _translated():
+        with translated():
             return queue_of(
                 newest(self._client.jobs()),
                 Nodes(self._client.nodes()),
@@ -86,7 +87,7 @@ class RayActuator(Actuator):
         Its driver is kept away from the nodes. Its tasks and actors are placed as its own code says, and learn from
         `SCHEDMATE_EXCLUDED_NODES` what to avoid; one that is on such a node all the same is an error.
         """
-        with _translated():
+        with translated():
             nodes = Nodes(self._client.nodes())
             for node in exclude_nodes:
                 if not any(each.node_name == node for each in nodes.all):
@@ -114,7 +115,7 @@ class RayActuator(Actuator):
 
         Ray cannot let it wait, whatever `delay` is: what asked for the freed place before has it before.
         """
-        with _translated():
+        with translated():
             before = self._look(job)
             if _made_by(before.job, key):
                 return self._placed(before.job, settled=True)
@@ -128,7 +129,7 @@ class RayActuator(Actuator):
 
     def cancel(self, job: str, key: str) -> JobView:  # noqa: ARG002
         """End a running job for good. Ray can keep no key of that; a job that is stopped is not stopped again."""
-        with _translated():
+        with translated():
             before = self._look(job)
             _expect(before, SchedulerJobState.RUNNING)
             self._client.stop(before.job.id)
@@ -248,14 +249,3 @@ def _made_by(job: RayJob, key: str) -> bool:
 
 def _intent(attempt: Attempt) -> str:
     return INTENT_PREFIX + attempt.job.id
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Raise Ray's errors as those of an actuator."""
-    try:
-        yield
-    except RayUnavailable as error:
-        raise SchedulerAway(error.expected, error.came, error.remedy) from error
-    except RayError as error:
-        raise ActuatorError(error.expected, error.came, error.remedy) from error

@@ -8,21 +8,20 @@ first, a job that was over is in Slurm's state SPECIAL_EXIT. The same call, made
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import structlog
 
 from records import Action
 from scheduler_bridge.act_keys import add_key, read_keys
-from scheduler_bridge.actuators.base import ActuatorError, SchedulerAway
+from scheduler_bridge.actuators.errors import ActuatorError, SchedulerAway, translated
 from scheduler_bridge.actuators.queue import Queue
 from scheduler_bridge.actuators.views import JobView, NodeView, SchedulerJobState, SchedulerNodeState
 from scheduler_bridge.checkpoint_note import add_note, is_tellable
 from scheduler_bridge.node_check import NodeCheck
 from scheduler_bridge.opt_out import opts_out
-from scheduler_clients.slurm import SlurmClient, SlurmError, SlurmJob, SlurmRefused, SlurmUnavailable, UnknownSlurmJob
+from scheduler_clients.slurm import SlurmClient, SlurmJob, SlurmRefused, UnknownSlurmJob
 from scheduler_clients.slurm.job_command import SlurmJobCommand
 
 from .checks import NodeChecks
@@ -82,7 +81,7 @@ class SlurmActuator:
 
     def job(self, job: str) -> JobView | None:
         """Return what Slurm says of a job; None where it does not know it, or forgot it (MinJobAge)."""
-        with _translated():
+        with translated():
             try:
                 seen = self._client.job(job)
             except UnknownSlurmJob:
@@ -93,17 +92,17 @@ class SlurmActuator:
 
     def nodes(self, _beside: str = "", /) -> list[NodeView]:
         """Return what Slurm says of all nodes that it shows to this user."""
-        with _translated():
+        with translated():
             return [node_view(node) for node in self._client.nodes().values()]
 
     def queue(self) -> Queue:
         """Return what waits and runs in all partitions."""
-        with _translated():
+        with translated():
             return queue_of(self._client.jobs(arrays=True).values(), self._client.nodes())
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
         """Requeue a stopped job, its suspect nodes excluded besides those that it excludes already."""
-        with _translated():
+        with translated():
             try:
                 before = self._client.job(job)
             except UnknownSlurmJob:
@@ -116,10 +115,10 @@ class SlurmActuator:
             if self._resubmission is None:
                 came = f"{job} has Requeue=0"
                 raise ActuatorError("a job that may be requeued", came, "submit it again, with --requeue")
-            with _translated():
+            with translated():
                 return self._resubmission.submit(job, exclude_nodes, key, checkpoint)
         for node in exclude_nodes:
-            with _translated():
+            with translated():
                 self._client.check_node(node)
         if wanted := set(exclude_nodes) & set(before.required_nodes):
             came = f"{job} asks for {','.join(before.required_nodes)} by name, and {sorted(wanted)} is suspect"
@@ -156,13 +155,13 @@ class SlurmActuator:
     def signal(self, job: str, signal: str) -> None:
         """Send a signal to the steps of a running job."""
         self._look(job, SchedulerJobState.RUNNING)
-        with _translated():
+        with translated():
             self._client.signal(job, signal)
 
     def cancel(self, job: str, key: str) -> JobView:
         """Cancel a running job, and wait until it has left its nodes."""
         before = self._look(job, SchedulerJobState.RUNNING)
-        with _translated():
+        with translated():
             self._add_key(job, key)
             self._client.cancel(job)
         limit = self._settings.stop_timeout
@@ -175,7 +174,7 @@ class SlurmActuator:
     def hold(self, job: str, key: str) -> JobView:
         """Hold a job that waits, as an administrator: its user cannot release it."""
         self._look(job, SchedulerJobState.PENDING)
-        with _translated():
+        with translated():
             self._add_key(job, key)
             self._client.hold(job)
         seen = self._look(job)
@@ -186,7 +185,7 @@ class SlurmActuator:
     def release(self, job: str, key: str) -> JobView:
         """Release a held job."""
         self._look(job, SchedulerJobState.HELD)
-        with _translated():
+        with translated():
             self._add_key(job, key)
             self._client.release(job)
         seen = self._look(job)
@@ -199,7 +198,7 @@ class SlurmActuator:
         before = self._node(node)
         if before.state in (SchedulerNodeState.DRAINING, SchedulerNodeState.DRAINED):
             raise ActuatorError("a node in service", f"{node} is {before.word} ({before.reason})", "nothing was done")
-        with _translated():
+        with translated():
             comment = self._client.nodes()[node].comment
             # One update: never a drain without its key.
             changes = {"State": "DRAIN", "Reason": f"schedmate:{key} {reason}", "Comment": add_key(comment, key)}
@@ -215,7 +214,7 @@ class SlurmActuator:
         if not before.drained_by:
             came = f"{node} is {before.word} ({before.reason})"
             raise ActuatorError("a node that the bridge drained", came, "nothing was done; resume it by hand")
-        with _translated():
+        with translated():
             if self._checks:
                 self._checks.check_in_reservation(node, before.reason)
             changes = {"State": "RESUME"} if self._node(node).drained_by else {}
@@ -239,7 +238,7 @@ class SlurmActuator:
 
     def describe(self, node: str) -> str:
         """Return what `scontrol` and `squeue` show of a node."""
-        with _translated():
+        with translated():
             return self._client.describe_node(node)
 
     def _requeue(
@@ -256,7 +255,7 @@ class SlurmActuator:
         """Requeue in hold, change, release, and return what Slurm then shows. It starts `rest` seconds later at the earliest."""
         # What an earlier call stopped already has its restart counted.
         cut_off = state_of(before) in (SchedulerJobState.HELD, SchedulerJobState.STOPPING)
-        with _translated():
+        with translated():
             if state_of(before) is not SchedulerJobState.HELD:
                 self._stop_in_hold(job, before, key)
             if is_tellable(checkpoint):
@@ -314,7 +313,7 @@ class SlurmActuator:
         seen = self._look(job)
         if state_of(seen) is SchedulerJobState.RUNNING:
             return seen
-        with _translated():
+        with translated():
             ours = key in read_keys(self._client.admin_comment(job))
         if not ours or state_of(seen) not in (SchedulerJobState.HELD, SchedulerJobState.STOPPING):
             raise ActuatorError("a job that is running", f"{job} is {seen.state} ({seen.reason})", "nothing was done")
@@ -329,14 +328,14 @@ class SlurmActuator:
 
     def _look(self, job: str, state: SchedulerJobState | None = None) -> SlurmJob:
         """Return a job; raises `ActuatorError` where it is not in `state`."""
-        with _translated():
+        with translated():
             seen = self._client.job(job)
         if state is not None and state_of(seen) is not state:
             raise ActuatorError(f"a job that is {state}", f"{job} is {seen.state} ({seen.reason})", "nothing was done")
         return seen
 
     def _view(self, job: str, seen: SlurmJob) -> JobView:
-        with _translated():
+        with translated():
             acts, comment = read_keys(self._client.admin_comment(job)), self._client.comment(job)
         return view(job, seen, self._shards_of_a_gpu(), acts, opted_out=opts_out(comment))
 
@@ -352,19 +351,8 @@ class SlurmActuator:
         return found
 
     def _shards_of_a_gpu(self) -> int:
-        with _translated():
+        with translated():
             return self._settings.shards_per_gpu or self._client.shards_per_gpu()
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Raise Slurm's errors as those of an actuator."""
-    try:
-        yield
-    except SlurmUnavailable as error:
-        raise SchedulerAway(error.expected, error.came, error.remedy) from error
-    except SlurmError as error:
-        raise ActuatorError(error.expected, error.came, error.remedy) from error
 
 
 def _is_requeueable(seen: SlurmJob) -> bool:

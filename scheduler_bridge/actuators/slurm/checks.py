@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import structlog
 
-from scheduler_bridge.actuators.base import ActuatorError
+from scheduler_bridge.actuators.errors import ActuatorError
 from scheduler_bridge.node_check import NodeCheck
 from scheduler_clients.slurm import SlurmClient, SlurmRefused
 from scheduler_clients.slurm.node_check import SlurmNodeCheck

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from records import Action
-from scheduler_bridge.actuators.base import ActuatorError, SchedulerAway
+from scheduler_bridge.actuators.errors import ActuatorError, SchedulerAway
 from scheduler_bridge.actuators.queue import Queue
 from scheduler_bridge.actuators.views import JobView, NodeView
 from scheduler_bridge.node_check import NodeCheck

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import msgspec
 
-from scheduler_bridge.actuators.base import ActuatorError
+from scheduler_bridge.actuators.errors import ActuatorError
 from scheduler_bridge.actuators.views import JobView, SchedulerJobState
 from scheduler_bridge.checkpoint_note import add_note, is_tellable
 from scheduler_bridge.opt_out import opts_out
