@@ -251,6 +251,7 @@ def test_nodes_and_queue(ray_server: RayServer, actuator: RayActuator) -> None:
     waits = ray_server.submit(name(), "sleep 600", entrypoint_num_gpus=GPUS, metadata={"qos": "urgent"})
     gpus = lambda: sum(job.gpus for job in actuator.queue().running)  # noqa: E731
     ray_server.until(lambda: gpus() == GPUS + 1, "the actors hold their GPUs")
+    ray_server.until(lambda: any(one.view.job == waits for one in actuator.queue().waiting), "the other one waits")
     queue = actuator.queue()
     (waiting,) = [one for one in queue.waiting if one.view.job == waits]
     assert (waiting.need.gpus, waiting.blocked, waiting.view.qos) == (GPUS, True, "urgent")
