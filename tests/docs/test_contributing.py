@@ -164,6 +164,10 @@ def test_the_processor_finds_its_place(tree: Path) -> None:
     checked = ("tests/processors/loss_limit", "tests/processors/test_packages.py", "tests/test_rooms.py")
     run(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", *checked, "tests/schedmate/test_telemetry.py")
     run(tree, "-m", "mypy", "-p", "processors")
+    log = tree / "train.log"
+    log.write_text("".join(f"step {step} | loss {step} | step_time 0.2 s\n" for step in range(1, 401)))
+    analyzed = run(tree, "-m", "schedmate", "--set", "processors.largest_loss=100", "analyze", "train.log")
+    assert "The loss is 400, above 100." in analyzed
     run(tree, "-m", "schedmate.document", "docs")
     assert "schedmate_loss_limit_raised_total" in (tree / "docs" / "metrics.md").read_text()
     assert "largest_loss" in run(tree, "-m", "schedmate", "config", "--example")

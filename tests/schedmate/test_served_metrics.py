@@ -84,6 +84,7 @@ def test_a_command_exports_the_groups_that_are_listed_for_it(monkeypatch: pytest
     for run in RUNS:
         [command] = set(run.split()) & set(listed())
         found[command] |= exported(run.replace("DIR", str(tmp_path)), monkeypatch)
+    assert found.keys() == listed().keys(), "add to RUNS how the command that is missing is run"
     for command, wanted in listed().items():
         assert wanted <= found[command], f"{command}: hand what makes {wanted - found[command]} to `telemetry.export`"
         assert found[command] <= wanted, f"{command}: list what makes {found[command] - wanted} in GROUPS"
