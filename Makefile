@@ -9,7 +9,7 @@ QUICK = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "n
 WORKERS ?= $(shell expr $$(nproc) + 1)
 SLOW := kafka or redis or slurm or kubernetes or ray or clickhouse or vllm or slow
 
-.PHONY: help install demo pyz check types quick test bench chaos races corpus-score failures-score simulate docs site clean
+.PHONY: help install dev demo pyz check types quick test bench chaos races corpus-score failures-score simulate docs site clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,8 @@ $(VENV)/.developing: $(VENV)/.installed
 	@touch $@
 
 install: $(VENV)/.installed  ## make .venv with the command schedmate
+
+dev: $(VENV)/.developing  ## make .venv with what tests, lint and docs need, too
 
 demo: $(VENV)/.installed  ## live jobs, verdicts and decisions in one process, no server
 	$(BIN)/schedmate demo

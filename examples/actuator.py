@@ -6,19 +6,27 @@ python examples/actuator.py ./jobs < failures.jsonl
 """
 
 import json
+import re
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import structlog
 
 from records import Action, Failure, Mode, Record, decode, encode
+from resilience import replace_file
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, SchedulerJobState
+from scheduler_bridge.act_keys import add_key, read_keys
+from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, SchedulerAway, SchedulerJobState
+
+NAME = re.compile("[A-Za-z0-9-]{1,64}")
 
 
 class DirectoryActuator(Actuator):
-    """Jobs as files: `NAME.json` holds state, attempt, nodes and excluded nodes of the job NAME."""
+    """Jobs as files: `NAME.json` holds state, attempt, nodes, excluded nodes and user of the job NAME, and what was done to it."""
 
     name = "directory"
 
@@ -31,56 +39,83 @@ class DirectoryActuator(Actuator):
 
     def job(self, job: str) -> JobView | None:
         """Return what the job's file says; None where there is none."""
-        try:
-            found = json.loads(self._file(job).read_text())
-        except FileNotFoundError:
-            return None
-        return JobView(
-            job=job,
-            state=SchedulerJobState(found["state"]),
-            attempt=found["attempt"],
-            nodes=tuple(found["nodes"]),
-            excluded=tuple(found["excluded"]),
-            user=found["user"],
-        )
+        found = self._read(job)
+        return _view(job, found) if found else None
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
         """Put a stopped job back in the queue, away from some nodes."""
         stopped = (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED)
-        return self._queue(job, exclude_nodes, stopped, key=key, checkpoint=checkpoint)
+        return self._queue(job, exclude_nodes, stopped, key, checkpoint=checkpoint)
 
     def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
         """Put a running job back in the queue."""
-        further = {"key": key, "checkpoint": checkpoint, "not_before": time.time() + delay}
-        return self._queue(job, (), (SchedulerJobState.RUNNING,), **further)
+        not_before = time.time() + delay
+        return self._queue(job, (), (SchedulerJobState.RUNNING,), key, checkpoint=checkpoint, not_before=not_before)
 
     def _queue(
-        self, job: str, exclude: tuple[str, ...], states: tuple[SchedulerJobState, ...], **further: str | float
+        self,
+        job: str,
+        exclude: tuple[str, ...],
+        states: tuple[SchedulerJobState, ...],
+        key: str,
+        **further: str | float,
     ) -> JobView:
-        before = self.job(job)
-        if before is None or before.state not in states:
-            came = f"{job} is {before.state if before else 'unknown'}"
-            raise ActuatorError(f"a job that is {' or '.join(states)}", came, "nothing was done")
+        found = self._read(job)
+        if found is None:
+            raise ActuatorError(f"a file of {job[:80]!r}", "there is none", "nothing was done")
+        before = _view(job, found)
+        if key in before.acts:  # a call that was cut off came so far
+            return before
+        if before.state not in states:
+            raise ActuatorError(f"a job that is {' or '.join(states)}", f"{job} is {before.state}", "nothing was done")
         wanted = {
             "state": SchedulerJobState.PENDING,
             "attempt": before.attempt + 1,
             "nodes": [],
             "excluded": [*before.excluded, *exclude],
-            "user": before.user,
-            # The decision's key shows what was done when all topics are lost; from the checkpoint the job goes on.
-            **further,
+            "comment": add_key(found.get("comment", ""), key),  # shows what was done when all topics are lost
+            **further,  # from the checkpoint the job goes on
         }
-        self._file(job).write_text(json.dumps(wanted))
+        with _translated():
+            replace_file(self._file(job), json.dumps(found | wanted).encode(), mode=0o644)  # all of it, or nothing
         after = self.job(job)  # what counts is what the scheduler shows afterwards
-        if after is None or not set(exclude) <= set(after.excluded):
+        if after is None or key not in after.acts or not set(exclude) <= set(after.excluded):
             raise ActuatorError(f"{job} in the queue, away from {exclude}", f"{after}", f"look at {self._file(job)}")
         return after
 
+    def _read(self, job: str) -> dict[str, Any] | None:
+        if not NAME.fullmatch(job):  # it comes from a record, so it is checked before it becomes part of a path
+            return None
+        with _translated():
+            try:
+                found: dict[str, Any] = json.loads(self._file(job).read_text())
+            except FileNotFoundError:
+                return None
+        return found
+
     def _file(self, job: str) -> Path:
-        # A job's name comes from a record, so it is checked before it becomes part of a path.
-        if not job.replace("-", "").isalnum():
-            raise ActuatorError("a job's name of letters, digits and dashes", repr(job), "nothing was done")
         return self._directory / f"{job}.json"
+
+
+def _view(job: str, found: dict[str, Any]) -> JobView:
+    return JobView(
+        job=job,
+        state=SchedulerJobState(found["state"]),
+        attempt=found["attempt"],
+        nodes=tuple(found["nodes"]),
+        excluded=tuple(found["excluded"]),
+        user=found["user"],
+        acts=read_keys(found.get("comment", "")),
+    )
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Raise what the file system answers as an error of an actuator."""
+    try:
+        yield
+    except OSError as error:
+        raise SchedulerAway("files of jobs that can be read and written", f"{error}", "it is asked again") from error
 
 
 def main(directory: Path) -> None:

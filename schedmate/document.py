@@ -179,17 +179,25 @@ def _code(line: str) -> str:
 
 
 def main() -> None:
-    """Write all generated files below the directory named on the command line."""
+    """Write all generated files below the directory named on the command line, and say which of them changed."""
     directory = Path(sys.argv[1])
     generated = documents()
+    changed = 0
     for page in (directory / "man").glob("*.1"):
         if f"man/{page.name}" not in generated:
             page.unlink()
+            changed += 1
+            sys.stdout.write(f"removed {page}\n")
     for name, text in generated.items():
         path = directory / name
+        if path.exists() and path.read_text() == text:
+            continue
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+        changed += 1
         sys.stdout.write(f"wrote {path}\n")
+    if not changed:
+        sys.stdout.write(f"all {len(generated)} files below {directory} are up to date\n")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,7 +16,8 @@ from typing import Any
 import pytest
 
 from processors.diagnose.catalogue import load
-from scheduler_bridge.actuators import Actuator, ActuatorError
+from scheduler_bridge.actuators import Actuator, ActuatorError, SchedulerJobState
+from scheduler_bridge.actuators.local import LocalActuator, LocalScheduler
 from tests.docs.pages import ROOT, anchors
 from tests.processors.track import test_formats as formats
 from tests.processors.track.expecting import expect_however_cut
@@ -84,16 +86,42 @@ def test_the_format_is_read_however_it_is_cut() -> None:
     expect_however_cut(lines, expected)
 
 
-CHECKS: dict[str, Any] = {"pytest": pytest, "Actuator": Actuator, "ActuatorError": ActuatorError}
+CHECKS: dict[str, Any] = {
+    "pytest": pytest,
+    "suppress": suppress,
+    "Actuator": Actuator,
+    "ActuatorError": ActuatorError,
+}
 exec(shown("An actuator", "python"), CHECKS)
 
 
+@pytest.fixture
+def example(tmp_path: Path) -> dict[str, object]:
+    """What the checks of an actuator ask for, of the one in examples/."""
+    for name, state in (("failed", "failed"), ("running", "running")):
+        job = {"state": state, "attempt": 0, "nodes": ["n1"], "excluded": [], "user": "ada"}
+        (tmp_path / f"{name}.json").write_text(json.dumps(job))
+    actuator = module(ROOT / "examples" / "actuator.py").DirectoryActuator(tmp_path)
+    return {"actuator": actuator, "failed_job": "failed", "running_job": "running"}
+
+
+@pytest.fixture
+def local() -> Iterator[dict[str, object]]:
+    """The same of the local scheduler, on real processes."""
+    scheduler = LocalScheduler(lambda _: None, lambda _: None, slots=2, grace=1.0)
+    fails_once = ["sh", "-c", 'test "$LOCAL_RESTART_COUNT" = 1 && exec sleep 60; exit 3']
+    failed, running = scheduler.submit(fails_once), scheduler.submit(["sleep", "60"])
+    wanted = {failed: SchedulerJobState.FAILED, running: SchedulerJobState.RUNNING}
+    assert scheduler.wait(lambda jobs: {seen.job: seen.state for seen in jobs} == wanted, 20)
+    yield {"actuator": LocalActuator(scheduler), "failed_job": failed, "running_job": running}
+    scheduler.close()
+
+
+@pytest.mark.parametrize("stand", ["example", "local"])
 @pytest.mark.parametrize("name", [name for name in CHECKS if name.startswith("test_")])
-def test_the_example_answers_what_holds_for_every_actuator(name: str, tmp_path: Path) -> None:
-    job = {"state": "failed", "attempt": 0, "nodes": ["n1"], "excluded": [], "user": "ada"}
-    (tmp_path / "train-1.json").write_text(json.dumps(job))
-    given = {"actuator": module(ROOT / "examples" / "actuator.py").DirectoryActuator(tmp_path), "failed_job": "train-1"}
+def test_what_holds_for_every_actuator(name: str, stand: str, request: pytest.FixtureRequest) -> None:
     check: Callable[..., None] = CHECKS[name]
+    given = request.getfixturevalue(stand)
     check(**{argument: given[argument] for argument in check.__annotations__ if argument in given})
 
 
@@ -136,6 +164,10 @@ def test_the_processor_finds_its_place(tree: Path) -> None:
     checked = ("tests/processors/loss_limit", "tests/processors/test_packages.py", "tests/test_rooms.py")
     run(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", *checked, "tests/schedmate/test_telemetry.py")
     run(tree, "-m", "mypy", "-p", "processors")
+    log = tree / "train.log"
+    log.write_text("".join(f"step {step} | loss {step} | step_time 0.2 s\n" for step in range(1, 401)))
+    analyzed = run(tree, "-m", "schedmate", "--set", "processors.largest_loss=100", "analyze", "train.log")
+    assert "The loss is 400, above 100." in analyzed
     run(tree, "-m", "schedmate.document", "docs")
     assert "schedmate_loss_limit_raised_total" in (tree / "docs" / "metrics.md").read_text()
     assert "largest_loss" in run(tree, "-m", "schedmate", "config", "--example")

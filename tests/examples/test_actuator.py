@@ -42,6 +42,17 @@ def test_a_verdict_that_comes_again_changes_nothing(tmp_path: Path) -> None:
     assert len(act(tmp_path, verdict, verdict)) == 3
 
 
+def test_what_the_file_says_was_done_is_not_done_again(tmp_path: Path) -> None:
+    (tmp_path / "train-1.json").write_text(json.dumps(FAILED))
+    verdict = encode(failure(job="train-1", node="n1", time=time.time()))
+    act(tmp_path, verdict)
+    kept = json.loads((tmp_path / "train-1.json").read_text())["comment"]
+    (tmp_path / "train-1.json").write_text(json.dumps({**FAILED, "comment": kept}))
+    *_, result = act(tmp_path, verdict)  # by a bridge that remembers nothing
+    assert result["outcome"] == Outcome.REFUSED
+    assert "carried out before" in str(result["detail"])
+
+
 def test_a_name_that_is_a_path_reaches_no_file(tmp_path: Path) -> None:
     outside = tmp_path / "outside.json"
     outside.write_text(json.dumps(FAILED))

@@ -10,7 +10,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
@@ -240,16 +240,3 @@ def test_a_stop_reaches_every_bridge_and_one_that_stands_by_takes_over(site: Sit
     assert site.results(second) == [Outcome.STARTED, Outcome.DONE]
     assert late < 5, "and the command line takes some of that"
     print(f"both bridges said so {late:.2f} s after the stop was written, the command line's own time included")
-
-
-def test_each_scheduler_has_its_actuator(monkeypatch: pytest.MonkeyPatch) -> None:
-    from schedmate.cli.bridge import actuator
-    from scheduler_bridge.settings import BridgeSettings
-    from scheduler_clients.kubernetes import KubernetesClient
-
-    monkeypatch.setenv("RAY_API_SERVER_ADDRESS", "http://ray-head:8265")
-    monkeypatch.setenv("RAY_AUTH_TOKEN", "t" * 64)
-    monkeypatch.setattr(KubernetesClient, "connect", lambda: None)
-    names = get_args(BridgeSettings.model_fields["scheduler"].annotation)
-    assert len(names) >= 3
-    assert [actuator(BridgeSettings(scheduler=name)).name for name in names] == list(names)
