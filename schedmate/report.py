@@ -87,7 +87,7 @@ def parts(analysis: Analysis, explain: bool = False) -> list[Part]:
         said += _explained(analysis)
     failure = analysis.failure
     if failure is None:
-        said.append(Row("verdict", "no failure seen"))
+        said.append(Row("verdict", analysis.illegible or "no failure seen"))
     else:
         said += [Row("verdict", verdict(failure)), *(Quote(each.line, each.text) for each in failure.evidence)]
         said += [Row("to do", analysis.action)] if analysis.action else []
@@ -101,7 +101,7 @@ def summary(analysis: Analysis) -> str:
         return _signs(analysis.signs)[0].text
     if analysis.failure is not None:
         return verdict(analysis.failure)
-    return f"no failure seen; {_progress(analysis.metric)}"
+    return analysis.illegible or f"no failure seen; {_progress(analysis.metric)}"
 
 
 def _signs(signs: Sequence[Sign]) -> list[Part]:
