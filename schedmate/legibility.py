@@ -19,7 +19,7 @@ class Legibility:
         self._size = self._controls = 0
 
     def read(self, lines: Sequence[str]) -> None:
-        """Take the next lines of the log, as the pieces of a stream stand in chunks: bytes that are not UTF-8 as `\\xNN`."""
+        r"""Take the next lines of the log, as the pieces of a stream stand in chunks: bytes that are not UTF-8 as `\\xNN`."""
         data = "".join(lines).encode().translate(None, b"\0")
         self._read = self._read or bool(lines)
         self._visible = self._visible or bool(data.strip())

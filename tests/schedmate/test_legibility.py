@@ -51,7 +51,7 @@ def test_what_is_no_text_says_so_instead_of_a_verdict(tmp_path: Path, content: b
     {
         "plain": TEXT.encode(),
         "Latin 1": "Größe überschritten, Prüfung läuft\n".encode("latin-1"),
-        "GBK": "训练开始，加载数据集\n".encode("gbk") * 20,
+        "GBK": "训练开始 加载数据集\n".encode("gbk") * 20,
         "KOI8-R": "обучение начинается\n".encode("koi8-r") * 20,
         "UTF-16": TEXT.encode("utf-16"),
         "colours and bars": b"".join(b"\r\x1b[32m%d%%|##  |\x1b[0m\x1b(B\x0f" % each for each in range(100)),

@@ -106,5 +106,7 @@ def test_a_script_that_is_not_there_is_named(
     history = {"SCHEDMATE_ADVISOR__HISTORY": str(tmp_path / "history.db"), "SCHEDMATE_ADVISOR__MODELS": str(tmp_path)}
     told = _schedmate("advise", *metadata, "--tree", str(tmp_path), "--", *command, **history)
     assert told.returncode == 0
-    expected = f"schedmate: no script or command {absent} in {tmp_path}: what is said rests on the words of the command alone"
+    expected = (
+        f"schedmate: no script or command {absent} in {tmp_path}: what is said rests on the words of the command alone"
+    )
     assert told.stderr.startswith(expected) if absent else told.stderr == ""
