@@ -8,7 +8,7 @@ from rich.text import Text
 
 from processors.track.step_time_candidate import StepTimeCandidate
 from processors.track.step_time_candidates import THRESHOLD
-from records import Alarm, Checkpoint, Failure, JobMetric, ModelAnswer, OverRanks, Severity
+from records import Alarm, Checkpoint, Failure, JobMetric, ModelAnswer, OverRanks, Severity, counted
 from schedmate.analysis import Analysis
 from schedmate.node_log import Sign
 from schedmate.sparkline import sparkline
@@ -67,7 +67,7 @@ def _shown(part: Part) -> Text:
 
 def headline(analysis: Analysis) -> str:
     """Return which log it is."""
-    return f"{analysis.file}  {analysis.lines:,} lines"
+    return f"{analysis.file}  {counted(analysis.lines, 'line')}"
 
 
 def parts(analysis: Analysis, explain: bool = False) -> list[Part]:
@@ -116,7 +116,7 @@ def _signs(signs: Sequence[Sign]) -> list[Part]:
             )
         )
         rows.append(Quote(one.place.line, one.place.text))
-    return [*rows, Row("", f"and {len(signs) - _SIGNS} more sorts")] if len(signs) > _SIGNS else rows
+    return [*rows, Row("", f"and {counted(len(signs) - _SIGNS, 'more sort')}")] if len(signs) > _SIGNS else rows
 
 
 def verdict(failure: Failure) -> str:
@@ -176,7 +176,8 @@ def _speed(metric: JobMetric | None, readings: Sequence[StepTimeCandidate]) -> s
     if metric.throughput is not None:
         parts.append(f"{rate(metric.throughput)} {metric.throughput_unit or ''}".strip())
     how = [METHODS.get(metric.method, metric.method)] if metric.method != "unknown" else []
-    return f"{', '.join(parts)} ({', '.join([*how, f'median of {metric.reports} reports'])})"
+    how.append(f"median of {counted(metric.reports, 'report')}")
+    return f"{', '.join(parts)} ({', '.join(how)})"
 
 
 def _why_unknown(metric: JobMetric, readings: Sequence[StepTimeCandidate]) -> str:

@@ -12,7 +12,7 @@ import msgspec
 import typer
 from typer.core import TyperGroup
 
-from records import UserError
+from records import UserError, counted
 from schedmate.cli.advise_serve import serve
 from schedmate.cli.advise_train import train
 from schedmate.cli.console import say, say_json, warn
@@ -192,7 +192,7 @@ def _estimate(loaded: Loaded, job: "SubmittedJob", *, as_json: bool) -> None:
         say_json(msgspec.json.encode(found).decode())
     elif found.duration_s is None or found.low_s is None:
         held = (
-            f"none of the {len(answers)} jobs in {loaded.settings.advisor.history} is an earlier run of it or like it"
+            f"none of {counted(len(answers), 'job')} in {loaded.settings.advisor.history} is an earlier run of it or like it"
             if len(answers)
             else f"no job of the past is in {loaded.settings.advisor.history} (`schedmate import --help` says how they get there)"
         )
