@@ -38,6 +38,10 @@ def test_a_setting_that_cannot_be(arguments: list[str], words: str) -> None:
         (["query", "thoughput"], "did you mean throughput?"),
         (["query", "throughput"], "query throughput needs job"),
         (["query", "throughput", "jb=7"], "got jb"),
+        (["query", "throughput", "job=1", "hours=abc"], "expected a whole number from 0 on for hours (how far back"),
+        (["query", "throughput", "job=1", "hours=-1"], "got '-1'"),
+        (["query", "throughput", "job=1", "hours=4294967296"], "got '4294967296'"),
+        (["query", "slower", "ratio=fast"], "expected a number for ratio ("),
     ],
 )
 def test_a_question_is_checked_before_a_server_is_asked(arguments: list[str], words: str) -> None:
