@@ -110,7 +110,9 @@ def checked(name: str, given: Mapping[str, str]) -> tuple[Query, dict[str, str]]
             values[parameter.name] = parameter.default
         value, expected = values[parameter.name], _WORDS.get(parameter.type)
         if expected and not _is_of(parameter.type, value):
-            raise SinkRejected(f"query {name}: expected {expected} for {parameter.name} ({parameter.about}), got {value!r}")
+            raise SinkRejected(
+                f"query {name}: expected {expected} for {parameter.name} ({parameter.about}), got {value!r}"
+            )
     return query, values
 
 
