@@ -27,7 +27,7 @@ from .quota import BeyondQuota, OrganisationDemand, Quota
 from .slowdown import Slowdown
 from .start_estimate import StartEstimate
 from .topics import BY_NAME, BY_RECORD, TOPICS, Topic, topic_of
-from .user_error import UserError, in_words
+from .user_error import UserError, counted, in_words
 from .workload import Workload
 
 __all__ = [
@@ -95,6 +95,7 @@ __all__ = [
     "UserError",
     "Workload",
     "check",
+    "counted",
     "decision_id",
     "decode",
     "decode_any_version",

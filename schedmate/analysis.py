@@ -39,6 +39,7 @@ from records import (
     Record,
 )
 from schedmate.language_models import Ask
+from schedmate.legibility import Legibility
 from schedmate.node_log import NodeLog, Sign, is_node_log
 from schedmate.tail import LogTail
 
@@ -58,6 +59,7 @@ class Analysis:
         checkpoint: The newest durable checkpoint that the part of the log which was read tells of; null for none.
         alarms: What went wrong on the way: a loss that was no number, a loss spike, a rank behind the others.
         failure: The verdict; null for a run that did not fail.
+        illegible: Why nothing is known of a log that is empty or no text; empty otherwise.
         action: What an operator should do about it, where its signature says so.
         located_by: `end` where the end of the log decided; `whole` where it was read from its start.
         chunks_read: Chunks of 20 lines that were read.
@@ -77,6 +79,7 @@ class Analysis:
     checkpoint: Checkpoint | None = None
     alarms: list[Alarm] = field(default_factory=list)
     failure: Failure | None = None
+    illegible: str = ""
     action: str = ""
     located_by: str = "whole"
     chunks_read: int = 0
@@ -152,7 +155,7 @@ def analyze(
     result = Analysis(str(file))
     state = JobState(job=file.name)
     consultation = _Consultation(result, processor, state, ask)
-    end, node = 0.0, None
+    end, node, legibility = 0.0, None, Legibility()
     for offset, chunk in enumerate(tail.chunks if tail else chunks):
         position = Position(file.name, 0, offset)
         if not offset and is_node_log(chunk.lines):
@@ -161,6 +164,7 @@ def analyze(
             node.read(chunk, position)
         if not offset and tail is None:
             _follow_head(result, processor, chunk)
+        legibility.read(chunk.lines)
         consultation.read(position, chunk)
         consultation.take(processor.process(state, position, chunk))
         _follow(result, state)
@@ -175,6 +179,8 @@ def analyze(
         result.metric is None or result.metric.step is None
     ):  # numbers beside a step alone are progress
         result.signs, result.metric = node.signs, None
+    if result.failure is None and result.metric is None:  # what was understood is text
+        result.illegible = legibility.problem
     if result.failure is not None:
         known = {each.name: each.action for each in processor.stage(Diagnosis).handler.signatures}
         result.action = known.get(result.failure.signature, "")

@@ -66,7 +66,7 @@ def signatures(settings: ProcessorSettings) -> list[Signature]:
         raise SettingsError(
             f"processors.signatures: expected a readable file at {error.filename}: {error.strerror}"
         ) from error
-    except (InvalidSignature, UnicodeDecodeError) as error:
+    except InvalidSignature as error:
         raise SettingsError(f"processors.signatures: {error}") from error
 
 

@@ -9,7 +9,7 @@ import re2
 
 from processors.diagnose.catalogue.entry import Signature, checked, masked
 from processors.grammar.prefix import clean, strip_prefix
-from records import Component, ErrorType, Feedback, LogChunk, UserError
+from records import Component, ErrorType, Feedback, LogChunk, UserError, counted
 
 KINDS = {
     Component.GPU: "device",
@@ -108,7 +108,7 @@ def propose(said: Feedback, fired: Fired) -> Signature:
 def as_toml(one: Signature, fired: Fired) -> Iterator[str]:
     """Yield the lines of a catalogue file with the proposal, and with what speaks for and against it as comments."""
     yield (
-        f"# It would have fired in {fired.lines} of {fired.read} lines: in {len(fired.failed)} jobs that failed, "
+        f"# It would have fired in {fired.lines} of {counted(fired.read, 'line')}: in {counted(len(fired.failed), 'job')} that failed, "
         f"{len(fired.well)} that ended well, {len(fired.unknown)} whose end is not known."
     )
     for line in fired.against:

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from processors.track.step_time_candidate import StepTimeCandidate
 from processors.track.step_time_candidates import THRESHOLD
-from records import Alarm, Checkpoint, Failure, JobMetric, ModelAnswer, OverRanks, Severity
+from records import Alarm, Checkpoint, Failure, JobMetric, ModelAnswer, OverRanks, Severity, counted
 from schedmate.analysis import Analysis
 from schedmate.node_log import Sign
 from schedmate.sparkline import sparkline
@@ -68,7 +68,7 @@ def _shown(part: Part) -> Text:
 
 def headline(analysis: Analysis) -> str:
     """Return which log it is."""
-    return f"{analysis.file}  {analysis.lines:,} lines"
+    return f"{analysis.file}  {counted(analysis.lines, 'line')}"
 
 
 def parts(analysis: Analysis, explain: bool = False) -> list[Part]:
@@ -88,7 +88,7 @@ def parts(analysis: Analysis, explain: bool = False) -> list[Part]:
         said += _explained(analysis)
     failure = analysis.failure
     if failure is None:
-        said.append(Row("verdict", "no failure seen"))
+        said.append(Row("verdict", analysis.illegible or "no failure seen"))
     else:
         said += [Row("verdict", verdict(failure)), *(Quote(each.line, each.text) for each in failure.evidence)]
         said += [Row("to do", analysis.action)] if analysis.action else []
@@ -102,7 +102,7 @@ def summary(analysis: Analysis) -> str:
         return _signs(analysis.signs)[0].text
     if analysis.failure is not None:
         return verdict(analysis.failure)
-    return f"no failure seen; {_progress(analysis.metric)}"
+    return analysis.illegible or f"no failure seen; {_progress(analysis.metric)}"
 
 
 def _signs(signs: Sequence[Sign]) -> list[Part]:
@@ -117,7 +117,7 @@ def _signs(signs: Sequence[Sign]) -> list[Part]:
             )
         )
         rows.append(Quote(one.place.line, one.place.text))
-    return [*rows, Row("", f"and {len(signs) - _SIGNS} more sorts")] if len(signs) > _SIGNS else rows
+    return [*rows, Row("", f"and {counted(len(signs) - _SIGNS, 'more sort')}")] if len(signs) > _SIGNS else rows
 
 
 def verdict(failure: Failure) -> str:
@@ -177,7 +177,8 @@ def _speed(metric: JobMetric | None, readings: Sequence[StepTimeCandidate]) -> s
     if metric.throughput is not None:
         parts.append(f"{rate(metric.throughput)} {metric.throughput_unit or ''}".strip())
     how = [METHODS.get(metric.method, metric.method)] if metric.method != "unknown" else []
-    return f"{', '.join(parts)} ({', '.join([*how, f'median of {metric.reports} reports'])})"
+    how.append(f"median of {counted(metric.reports, 'report')}")
+    return f"{', '.join(parts)} ({', '.join(how)})"
 
 
 def _why_unknown(metric: JobMetric, readings: Sequence[StepTimeCandidate]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from schedmate.terminal import printable
+from schedmate.terminal import end_unread, printable
 
 
 class SafeConsole(Console):
@@ -19,3 +19,8 @@ class SafeConsole(Console):
         """Yield what is to be written; what rich itself does to the cursor (a live table) stays."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(printable(segment.text), segment.style)
+
+    def on_broken_pipe(self) -> None:
+        """End the process: nobody reads what is shown any more."""
+        self.quiet = True
+        end_unread()

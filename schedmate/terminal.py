@@ -4,6 +4,11 @@ Escape sequences move the cursor, set the window's title or write to the clipboa
 than it has. All that acts so is shown as an escape that can be seen.
 """
 
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
 from unicodedata import category
 
 _ACTIVE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -42,3 +47,19 @@ def _json_escape(code: int) -> str:
         high, low = divmod(code - 0x10000, 0x400)
         return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
     return f"\\u{code:04x}"
+
+
+@contextmanager
+def ends_unread() -> Iterator[None]:
+    """Write standard output inside; the process ends quietly where nobody reads it any more, as behind `head`."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        end_unread()
+
+
+def end_unread() -> NoReturn:
+    """End the process without an error; what is left of its output goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(0)

@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
+from records import counted
 from schedmate.remaining import left_s
 from schedmate.report import seconds
 from schedmate.sparkline import WIDTH, sparkline
@@ -159,7 +160,10 @@ def draw(
     chosen = view.chosen(jobs)
     row = view.within(len(chosen)).row
     search = f"  search: {view.search}{'_' if view.typing else ''}" if view.search or view.typing else ""
-    head = Text(one_line(f"{len(chosen)} of {len(jobs)} jobs  sort: {view.sort}  show: {view.filter}{search}"), "bold")
+    head = Text(
+        one_line(f"{len(chosen)} of {counted(len(jobs), 'job')}  sort: {view.sort}  show: {view.filter}{search}"),
+        "bold",
+    )
     shows = view.details and bool(chosen)
     body = (
         _details(details(chosen[row], paces.wide(chosen[row].job)))

@@ -10,6 +10,10 @@ from hypothesis import HealthCheck, settings
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
+# readline, which pytest loads, tells all children how wide a terminal would be; what is listed into a pipe would keep to that.
+os.environ.pop("COLUMNS", None)
+os.unsetenv("COLUMNS")
+
 pytest_plugins = [
     *(
         "tests.servers.clickhouse",

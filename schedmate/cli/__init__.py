@@ -4,6 +4,8 @@ import difflib
 import errno
 import importlib
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -57,6 +59,8 @@ COMMANDS = {
 
 MODULES = {"import": "import_jobs"}
 """Where a command cannot be a module's name."""
+_UsageError: Any = typer.BadParameter.__mro__[1]
+"""Click's, under whatever name typer brings it."""
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 """Errors of a disk that takes no more."""
 
@@ -76,10 +80,31 @@ class _Commands(TyperGroup):
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        near = difflib.get_close_matches(args[0], COMMANDS, n=1) if args and args[0] not in COMMANDS else []
-        if near:
-            fail(f"no command {args[0]!r}; did you mean {near[0]}?")
+        if args[0] not in COMMANDS:
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            fail(f"no command {args[0]!r}; {f'did you mean {near[0]}?' if near else 'see `schedmate --help`'}")
         return super().resolve_command(ctx, args)
+
+    def make_context(self, *args: Any, **how: Any) -> Any:
+        with _usage_in_one_line():
+            return super().make_context(*args, **how)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _usage_in_one_line():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _usage_in_one_line() -> Iterator[None]:
+    """Let an error of usage end the command as every other does that a person can mend."""
+    try:
+        yield
+    except _UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # the help is shown by now
+            raise
+        said = error.format_message().replace("Value error, ", "").rstrip(".")
+        where = error.ctx.command_path if error.ctx else "schedmate"
+        fail(said if said.endswith("?") else f"{said}; see `{where} --help`")
 
 
 app = typer.Typer(cls=_Commands, no_args_is_help=True, rich_markup_mode="markdown", pretty_exceptions_enable=False)

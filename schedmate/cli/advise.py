@@ -2,6 +2,7 @@
 
 import getpass
 import json
+import shutil
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,10 +12,10 @@ import msgspec
 import typer
 from typer.core import TyperGroup
 
-from records import UserError
+from records import UserError, counted
 from schedmate.cli.advise_serve import serve
 from schedmate.cli.advise_train import train
-from schedmate.cli.console import say, say_json
+from schedmate.cli.console import say, say_json, warn
 from schedmate.extras import require
 from schedmate.settings import Loaded
 
@@ -86,6 +87,12 @@ def command(  # noqa: PLR0917  # all of them by name or place
 
     With --ask-model a language model looks for what is left unknown. Each value that it finds must stand in the line that it cites.
     """
+    absent = _absent(words or [], directory or tree)
+    if absent:
+        warn(
+            f"no script or command {absent} in {(directory or tree).resolve()}: what is said rests on the words of the command alone; "
+            "--tree and --directory name another place"
+        )
     if not metadata:
         _estimate(context.obj, _submitted(words or [], directory or tree, gpus, nodes, partition), as_json=as_json)
         return
@@ -111,6 +118,20 @@ def command(  # noqa: PLR0917  # all of them by name or place
     cites = {each["field"]: f"   (model; {each['path']}:{each['line']})" for each in cited}
     for name, value in fields.items():
         say(f"{name:<14} {'unknown' if value is None else value}{cites.get(name, '')}")
+
+
+_SCRIPTS = (".py", ".sh")
+"""What the file names of scripts end in."""
+
+
+def _absent(words: list[str], directory: Path) -> str:
+    """Return the script or program that a command names and `directory` lacks; empty where there is none.
+
+    That is no error: jobs ran it elsewhere, and are found by its name.
+    """
+    scripts = [word for word in words if word.endswith(_SCRIPTS) and not set(word) & set(" $=")]
+    named = next(iter(scripts or words), "")
+    return "" if not named or (directory / named).is_file() or shutil.which(named) else named
 
 
 def _asked_model(loaded: Loaded, job: Any, found: Any) -> tuple[Any, list[dict[str, Any]]]:
@@ -171,7 +192,7 @@ def _estimate(loaded: Loaded, job: "SubmittedJob", *, as_json: bool) -> None:
         say_json(msgspec.json.encode(found).decode())
     elif found.duration_s is None or found.low_s is None:
         held = (
-            f"none of the {len(answers)} jobs in {loaded.settings.advisor.history} is an earlier run of it or like it"
+            f"none of {counted(len(answers), 'job')} in {loaded.settings.advisor.history} is an earlier run of it or like it"
             if len(answers)
             else f"no job of the past is in {loaded.settings.advisor.history} (`schedmate import --help` says how they get there)"
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from records import UserError
+from records import UserError, counted
 from schedmate.cli.console import console, say
 from schedmate.settings import Loaded
 
@@ -71,7 +71,7 @@ def train(
         else:
             result = train_from_history(loaded.settings.advisor.history, models, utc_offset * 3600)
     if result.skipped:
-        say(f"{result.skipped} rows of {accounting} could not be read and were passed over")
+        say(f"passed over {counted(result.skipped, 'row')} of {accounting} that could not be read")
     _tell(result, models)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from records import UserError, in_words
+from records import UserError, counted, in_words
 from schedmate.cli.console import say, say_json, warn
 from schedmate.cli.listing import print_rows
 from schedmate.settings import Loaded
@@ -121,7 +121,7 @@ def command(
     _print_all(results, form, explain)
     if html:
         _write(html, page(results, explain))
-        (warn if form else say)(f"wrote {html}: {len(results)} log{'' if len(results) == 1 else 's'}")
+        (warn if form else say)(f"wrote {html}: {counted(len(results), 'log')}")
     if failed:
         raise typer.Exit(2)
 

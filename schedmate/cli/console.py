@@ -1,22 +1,28 @@
 """Where everything for a person is printed, and JSON: nothing goes to a terminal by another way."""
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
-from schedmate.terminal import json_safe, printable
+from schedmate.terminal import ends_unread, json_safe, printable
 
 if TYPE_CHECKING:
     from schedmate.safe_console import SafeConsole
 
 WIDE = 250
-"""Columns where the output goes into a pipe or a file, whose width nobody knows: nothing is cut there."""
+"""Columns of output whose width nobody told: nothing is folded there."""
 
 
 def console() -> "SafeConsole":
-    """Return standard output: as wide as the terminal, or wide."""
+    """Return standard output: as wide as the terminal or `COLUMNS` say, or wide."""
     from schedmate.safe_console import SafeConsole
 
-    return SafeConsole() if sys.stdout.isatty() else SafeConsole(width=WIDE)
+    return SafeConsole() if width_is_told() else SafeConsole(width=WIDE)
+
+
+def width_is_told() -> bool:
+    """Return whether output should keep to a width: a terminal's, or what `COLUMNS` says. Elsewhere, as in a pipe, rows stay whole."""
+    return sys.stdout.isatty() or os.environ.get("COLUMNS", "").strip("0").isdecimal()
 
 
 def say(text: str) -> None:
@@ -35,5 +41,5 @@ def warn(text: str) -> None:
 
 
 def _write(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+    with ends_unread():
+        sys.stdout.write(line + "\n")

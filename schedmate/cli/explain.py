@@ -1,13 +1,18 @@
 """`schedmate explain`: one job's failure as a page for a colleague."""
 
+import shlex
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from schedmate.cli.console import console, say, warn
+from records import UserError
+from schedmate.cli.console import console, say, warn, width_is_told
 from schedmate.settings import Loaded
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+_LONGEST = 255
+"""Characters of a file's name."""
 
 
 @app.command()
@@ -27,15 +32,21 @@ def command(
     from schedmate.services.sink import clickhouse_opener
 
     loaded: Loaded = context.obj
-    client = clickhouse_opener(loaded.settings.clickhouse)()
+    remedy = f"for a log: schedmate analyze {shlex.quote(job)}" if Path(job[:_LONGEST]).is_file() else ""
     try:
-        facts = gather(client, job, attempt)
-    finally:
-        client.close()
+        client = clickhouse_opener(loaded.settings.clickhouse)()
+        try:
+            facts = gather(client, job, attempt)
+        finally:
+            client.close()
+    except UserError as error:
+        if not remedy:
+            raise
+        raise UserError(f"{remedy}; for a job: {error}") from error
     if facts is None:
-        warn(f"nothing is on record of job {job!r}")
+        warn(f"nothing is on record of job {job!r}{remedy and '; '}{remedy}")
         raise typer.Exit(1)
     known = {one.name: one for one in signatures(loaded.settings.processors)}
     screen = console()
-    width = screen.width if screen.is_terminal else None
+    width = screen.width if width_is_told() else None
     say(markdown(facts, known) if as_markdown else plain(facts, known, width))

@@ -7,7 +7,7 @@ from typing import IO, Annotated
 
 import typer
 
-from records import UserError
+from records import UserError, counted
 from schedmate.advisor.accounting import SACCT, Accounting, sacct, table
 from schedmate.cli.console import console, say
 from schedmate.settings import Loaded
@@ -71,7 +71,7 @@ def from_pai(
         task = progress.add_task("reading tables", total=size(folder))
         jobs = past_jobs(folder, began.replace(tzinfo=UTC).timestamp(), lambda read: progress.advance(task, read))
         new, held = history.add_all(jobs), history.count()
-    say(f"{new} new jobs; the history holds {held}")
+    say(f"{counted(new, 'new job')}; the history holds {held}")
 
 
 def _take(context: typer.Context, file: Path, read: Callable[[Iterable[str]], Accounting]) -> None:
@@ -91,11 +91,11 @@ def _take(context: typer.Context, file: Path, read: Callable[[Iterable[str]], Ac
             new, held = history.add_all(jobs), history.count()
     except OSError as error:
         raise UserError(f"expected a readable file at {file}: {error.strerror}") from error
-    say(f"{new} new jobs; the history holds {held}")
+    say(f"{counted(new, 'new job')}; the history holds {held}")
     if jobs.unfinished:
-        say(f"{jobs.unfinished} rows were of steps, or of jobs that never ran or have not ended")
+        say(f"passed over {counted(jobs.unfinished, 'row')} of steps, or of jobs that never ran or have not ended")
     if jobs.skipped:
-        say(f"{jobs.skipped} rows could not be read and were passed over")
+        say(f"passed over {counted(jobs.skipped, 'row')} that could not be read")
 
 
 def _counted(stream: IO[str], advance: Callable[[int], None]) -> Iterable[str]:

@@ -1,6 +1,7 @@
 """How every command that lists prints its rows: a table for a person, JSON or CSV for a program.
 
-Where a table is wider than the terminal, rows are shown one below the other, a line for each value, so that nothing is cut.
+Where a table is wider than the terminal, or than `COLUMNS` says, rows are shown one below the other, a line for each value, so that
+nothing is cut. In a pipe or a file each row is one line.
 """
 
 import csv
@@ -16,8 +17,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from schedmate.cli.cells import shown
-from schedmate.cli.console import console, say, say_json
-from schedmate.terminal import one_line
+from schedmate.cli.console import console, say, say_json, width_is_told
+from schedmate.terminal import ends_unread, one_line
 from schedmate.times import ago, local, local_and_ago
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object a row.")]
@@ -62,7 +63,7 @@ def print_rows(
     else:
         out = console()
         texts = [[shown(value, ago if relative else local) for value in row] for row in rows]
-        width = out.width if out.is_terminal else None
+        width = out.width if width_is_told() else None
         out.width = max(out.width, sum(map(_widest, zip(columns, *texts, strict=True))) + GAP * len(columns))
         out.print(
             table(columns, texts, width)
@@ -134,7 +135,8 @@ def _print_csv(columns: Sequence[str], rows: Sequence[Row]) -> None:
         return
     watched = sys.stdout.isatty()
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(columns)
-    for row in rows:
-        plain = [value.isoformat() if isinstance(value, datetime) else value for value in row]
-        writer.writerow([one_line(str("" if value is None else value)) for value in plain] if watched else plain)
+    with ends_unread():
+        writer.writerow(columns)
+        for row in rows:
+            plain = [value.isoformat() if isinstance(value, datetime) else value for value in row]
+            writer.writerow([one_line(str("" if value is None else value)) for value in plain] if watched else plain)

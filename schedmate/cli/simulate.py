@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from records import counted
 from schedmate.cli.console import warn
 from schedmate.cli.listing import Csv, Json, print_rows
 
@@ -122,7 +123,9 @@ def command(
         if figure:
             results[name] = result
         if result.too_large:
-            warn(f"{name}: {result.too_large} jobs ask for more than their cluster has, and never start")
+            warn(
+                f"{name}: {counted(result.too_large, 'job')} never started: their cluster has fewer GPUs than they ask for"
+            )
     columns = list(Summary.__struct_fields__)
     values = [[getattr(each, column) for column in columns] for each in figures]
     if table:
@@ -130,7 +133,7 @@ def command(
     if figure:
         from simulate.figures import draw
 
-        draw(figure, results, f"{trace.name}: {len(scenario.jobs):,} jobs, {result.gpus:,} GPUs")
+        draw(figure, results, f"{trace.name}: {counted(len(scenario.jobs), 'job')}, {counted(result.gpus, 'GPU')}")
     if as_json or as_csv:
         print_rows(columns, values, as_json=as_json, as_csv=as_csv)
     else:

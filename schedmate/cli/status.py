@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from records import counted
 from schedmate.cli.cells import shown
 from schedmate.cli.console import console, say_json, warn
 from schedmate.cli.listing import Csv, Json, Since, blocks, print_rows
@@ -117,7 +118,7 @@ def details(status: "JobStatus", curve: str = "") -> dict[str, str]:
         "state": _joined(status.state, status.scheduler_state, _some("exit code {}", status.exit_code), _some("signal {}", status.signal)),
         "since": at(status.state_time),
         "attempt": status.attempt,
-        "where": _joined(", ".join(status.nodes), _some("{:g} GPUs", status.gpus), _some("beside {}", status.packed_with)),
+        "where": _joined(", ".join(status.nodes), _count(status.gpus, "GPU"), _some("beside {}", status.packed_with)),
         "what": _joined(status.command, _some("in {}", status.directory), _some("by {}", status.user)),
         "progress": _numbers(("step", status.step), ("epoch", status.epoch), ("loss", status.loss)),
         "speed": _joined(_speed(status), _throughput(status)) or _why_unknown(status),
@@ -162,6 +163,10 @@ def _joined(*parts: str) -> str:
 def _some(shape: str, *values: object) -> str:
     """Return `values` in `shape`, or nothing where one is not known."""
     return "" if any(value in (None, "") for value in values) else shape.format(*values)
+
+
+def _count(number: float | None, thing: str) -> str:
+    return "" if number is None else counted(number, thing)
 
 
 def _numbers(*named: tuple[str, float | None]) -> str:
@@ -213,7 +218,7 @@ def _lost(status: "JobStatus") -> str:
     """Return what a running job would lose if it were stopped now."""
     if status.ended is not None:
         return ""
-    return _joined(_some("{} of work", span(status.lost_s(time.time()) or 0.0)), _some("{} steps", status.lost_steps))
+    return _joined(_some("{} of work", span(status.lost_s(time.time()) or 0.0)), _count(status.lost_steps, "step"))
 
 
 def _saving(status: "JobStatus") -> str:

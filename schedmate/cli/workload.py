@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from records import counted
 from schedmate.cli.console import say
 
 if TYPE_CHECKING:
@@ -65,6 +66,5 @@ def _write(file: Path, jobs: "list[Job]", nodes: "list[NodeSpec]") -> None:
     write_nodes(file.parent / "nodes.csv", nodes)
     spot = sum(1 for job in jobs if job.job_class is JobClass.SPOT)
     gpus = sum(node.gpus for node in nodes)
-    say(
-        f"{len(jobs):,} jobs, {spot:,} of them spot, in {file}; {gpus:,} GPUs on {len(nodes):,} nodes in nodes.csv beside it"
-    )
+    cluster = f"{counted(gpus, 'GPU')} on {counted(len(nodes), 'node')}"
+    say(f"{counted(len(jobs), 'job')}, {spot:,} of them spot, in {file}; {cluster} in nodes.csv beside it")

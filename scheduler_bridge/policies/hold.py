@@ -1,6 +1,6 @@
 """A spot job waits that does not fit into the quota → it is held; it fits again → it is released."""
 
-from records import Action, BeyondQuota, Decision, Quota, decision_id
+from records import Action, BeyondQuota, Decision, Quota, counted, decision_id
 from scheduler_bridge.settings import FURTHEST, BridgeSettings
 
 POLICY = "hold-beyond-quota"
@@ -35,7 +35,7 @@ def _hold(quota: Quota, each: BeyondQuota, settings: BridgeSettings) -> Decision
         mode=min(settings.mode(Action.HOLD), settings.mode(Action.RELEASE), key=FURTHEST.index),
         policy=POLICY,
         reason=(
-            f"Spot jobs may have {quota.quota or 0:g} GPUs, and have {quota.spot_in_use or 0:g}. "
+            f"Spot jobs may have {counted(quota.quota or 0.0, 'GPU')}, and have {quota.spot_in_use or 0:g}. "
             f"Job {each.job} asks for {each.gpus:g} and does not fit."
         ),
         cause=CAUSE,

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from eviction import EvictionPlan
-from records import Action, Checkpoint, Decision, decision_id
+from records import Action, Checkpoint, Decision, counted, decision_id
 from scheduler_bridge.actuators import Queue, RunningJob, SchedulerJobState, SchedulerNodeState, WaitingJob
 from scheduler_bridge.selectors import matches_any
 from scheduler_bridge.settings import BridgeSettings
@@ -113,7 +113,7 @@ def _evict(job: RunningJob, loss: Loss, waiting: WaitingJob, settings: BridgeSet
     view, gains = job.view, waiting.view
     saved = loss.checkpoint
     since = "since its last durable checkpoint" if saved else "since its start; it reports no checkpoint"
-    gpus = f"{job.gpus:g} GPU" if job.gpus == 1 else f"{job.gpus:g} GPUs"
+    gpus = counted(job.gpus, "GPU")
     return Decision(
         id=decision_id(Action.EVICT, view.job, view.attempt, f"{gains.job}@{gains.attempt}"),
         action=Action.EVICT,

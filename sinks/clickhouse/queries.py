@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from math import isfinite
 from typing import Any
 
 from clickhouse_connect.driver.client import Client
@@ -87,7 +88,7 @@ def checked(name: str, given: Mapping[str, str]) -> tuple[Query, dict[str, str]]
     """Return the question `name` and the values of all its parameters, before any server is asked.
 
     Raises:
-        SinkRejected: No such question or parameter, or one that is missing.
+        SinkRejected: No such question or parameter, one that is missing, or a value that is not of its type.
     """
     query = queries().get(name)
     if query is None:
@@ -107,7 +108,25 @@ def checked(name: str, given: Mapping[str, str]) -> tuple[Query, dict[str, str]]
             if parameter.default is None:
                 raise SinkRejected(f"query {name} needs {parameter.name} ({parameter.type}): {parameter.about}")
             values[parameter.name] = parameter.default
+        value, expected = values[parameter.name], _WORDS.get(parameter.type)
+        if expected and not _is_of(parameter.type, value):
+            raise SinkRejected(
+                f"query {name}: expected {expected} for {parameter.name} ({parameter.about}), got {value!r}"
+            )
     return query, values
+
+
+_WORDS = {"UInt32": "a whole number from 0 on", "Float64": "a number"}
+"""Types of parameters that not every text is of."""
+
+
+def _is_of(kind: str, text: str) -> bool:
+    if kind == "UInt32":
+        return text.isascii() and text.isdecimal() and int(text[:20]) < 1 << 32
+    try:
+        return isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def ask(client: Client, sql: str, values: Mapping[str, str | list[str]] | None = None) -> QueryResult:

@@ -216,12 +216,17 @@ def _finish(shipping: ShippingProcess | None, settings: PipeSettings, began: flo
     report = shipping.finish(max(settings.hold, share))
     if report.kept and report.away:
         say(
-            f"the {settings.receiver} was away or slow: {report.kept} lines wait in {settings.spool} "
+            f"the {settings.receiver} was away or slow: {_lines(report.kept)} kept in {settings.spool} "
             f"for the next pipe or collect on this host; a process in the background tries for {settings.close_timeout:g} s more"
         )
     if report.refused:
-        say(f"{report.refused} lines were refused for good: {report.refusal}")
+        say(f"{_lines(report.refused)} refused for good: {report.refusal}")
     if report.lost:
-        say(f"{report.lost} lines were not shipped: disk budget or disk full")
+        say(f"{_lines(report.lost)} not shipped: disk budget or disk full")
     if report.error or broken:
         say(f"not everything was shipped: {report.error or 'the shipping process ended early'}")
+
+
+def _lines(number: int) -> str:
+    """Return what `records.counted` does; importing that would keep the job waiting."""
+    return f"{number:,} line{'' if number == 1 else 's'}"

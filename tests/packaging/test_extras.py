@@ -41,7 +41,7 @@ class Environment:
         return subprocess.run(
             [str(self.python), "-m", "schedmate", *arguments],
             cwd=self.directory,
-            env={"PATH": os.environ["PATH"], "HOME": str(self.directory), "COLUMNS": "200"},
+            env={"PATH": os.environ["PATH"], "HOME": str(self.directory)},
             input=given,
             capture_output=True,
             text=True,

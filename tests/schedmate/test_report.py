@@ -171,3 +171,9 @@ def test_the_loss_goes_from_its_first_value_to_its_last(tmp_path: Path) -> None:
 def test_a_throughput_is_written_without_powers_of_ten(tmp_path: Path) -> None:
     lines = [f"iteration {i}/100 loss=2.0 throughput=475613.2 samples/s" for i in range(40)]
     assert "475,613 samples/s" in shown(analysed(tmp_path, lines))
+
+
+def test_one_line_is_no_lines(tmp_path: Path) -> None:
+    text = shown(analysed(tmp_path, ["step 1 loss 0.5 0.2 s/it"]))
+    assert "train.log  1 line\n" in text
+    assert "median of 1 report)" in text

@@ -65,6 +65,11 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return bool(number and number.isdecimal() and int(number) in self.numbers)
 
 
+_REQUIRED, _OPTIONAL = (
+    [field.name for field in msgspec.structs.fields(Signature) if field.required is needed] for needed in (True, False)
+)
+
+
 def checked(raw: dict[str, Any], where: str) -> Signature:
     """Return `raw` as a `Signature`.
 
@@ -75,6 +80,14 @@ def checked(raw: dict[str, Any], where: str) -> Signature:
     for field, among in (("error_type", ErrorType), ("component", Component)):
         if field in raw and raw[field] not in list(among):
             raise InvalidSignature(f"{label}: expected `{field}` among {', '.join(among)}, got {raw[field]!r}")
+    wrong = {
+        "lacks": [field for field in _REQUIRED if field not in raw],
+        "has": [field for field in raw if field not in (*_REQUIRED, *_OPTIONAL)],
+    }
+    if any(wrong.values()):
+        found = " and ".join(f"{verb} {', '.join(fields)}" for verb, fields in wrong.items() if fields)
+        fields = f"{', '.join(_REQUIRED)}, and where they apply {', '.join(_OPTIONAL)}"
+        raise InvalidSignature(f"{label} {found}; expected the fields {fields}")
     try:
         entry = msgspec.convert(raw, Signature)
     except msgspec.ValidationError as error:

@@ -1,6 +1,7 @@
 """Reading the catalogue's files."""
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from importlib import resources
@@ -16,7 +17,7 @@ def parse(text: str, where: str) -> list[Signature]:
     """Return the signatures in `text` (TOML), which came from `where`.
 
     Raises:
-        InvalidSignature: The text is not TOML, or an entry is refused.
+        InvalidSignature: The text is not TOML or holds no entry, or an entry is refused.
     """
     return [checked(one, where) for one in _tables(text, where)]
 
@@ -29,6 +30,10 @@ def _tables(text: str, where: str) -> list[dict[str, Any]]:
     entries = raw.get("signature", [])
     if set(raw) - {"signature"} or not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
         raise InvalidSignature(f"{where}: expected only [[signature]] tables, got {', '.join(sorted(raw))}")
+    if not entries:
+        raise InvalidSignature(
+            f"{where}: expected [[signature]] tables, found none; leave the file out if it has no entry"
+        )
     return entries
 
 
@@ -52,16 +57,28 @@ def load(extra: Iterable[Path] = ()) -> list[Signature]:
     """Return all signatures: those that ship, then those of the operator's `extra` files; an equal name replaces.
 
     Raises:
-        InvalidSignature: An entry is refused, or one file holds two entries of one name and pattern.
+        InvalidSignature: A file is no catalogue, an entry is refused, or one file holds two entries of one name and pattern.
         OSError: A file cannot be read.
     """
     own = [entry for entries in _own().values() for entry in entries]
-    read = [(path, parse(path.read_text(encoding="utf-8"), str(path))) for path in extra]
+    read = [(path, parse(_text(path), str(path))) for path in extra]
     kept: list[Signature] = []
     for path, entries in [(None, own), *read]:
-        pairs = {(entry.name, entry.pattern) for entry in entries}
-        if len(pairs) < len(entries):
-            raise InvalidSignature(f"{path or 'catalogue'}: two entries have one name and one pattern")
+        (name, pattern), times = Counter((entry.name, entry.pattern) for entry in entries).most_common(1)[0]
+        if times > 1:
+            raise InvalidSignature(
+                f"{path or 'catalogue'}: signature {name!r}: {times} entries have this name and the pattern {pattern!r}; keep one"
+            )
         names = {entry.name for entry in entries}
         kept = [entry for entry in kept if entry.name not in names] + entries
     return kept
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise InvalidSignature(
+            f"{path}: expected TOML in UTF-8, got byte 0x{byte:02x} at {error.start}; is it the right file?"
+        ) from error

@@ -177,8 +177,9 @@ def test_an_operators_file_is_added_and_replaces_by_name(tmp_path: Path) -> None
         ('error_type = "infrastructure"', 'error_type = "infra"', "among infrastructure, framework, user_script"),
         ('component = "node"', 'component = "fan"', "expected `component` among gpu, nvlink"),
         ("pump \\d+", "pump 7", "digit other than 0"),
-        ('source = "our own"\n', "", "missing required field"),
-        ('source = "our own"\n', 'source = ""\ncolour = "red"\n', "unknown field"),
+        ('source = "our own"\n', "", "lacks source; expected the fields name, pattern, kind, "),
+        ('source = "our own"\n', 'source = ""\ncolour = "red"\n', "has colour; expected the fields name, pattern, "),
+        ('source = "our own"\n', 'sauce = ""\n', "lacks source and has sauce; "),
         ("[[signature]]", "[[signatures]]", "expected only [[signature]] tables"),
         ("[[signature]]", "[[signature]", "expected TOML"),
         ("confidence = 0.9", "confidence = 0.9\nnumbers = [7]", "first group"),
@@ -195,8 +196,26 @@ def test_a_bad_entry_is_refused_with_its_reason(old: str, new: str, reason: str)
 def test_two_entries_of_one_name_and_pattern_are_refused(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text(ENTRY + ENTRY)
-    with pytest.raises(InvalidSignature, match="two entries"):
+    with pytest.raises(
+        InvalidSignature, match=r"own.toml: signature 'pump_lost': 2 entries .* 'coolant pump .*; keep one"
+    ):
         load([own])
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "expected [[signature]] tables, found none; leave the file out"),
+        (b"# nothing yet\n", "expected [[signature]] tables, found none"),
+        (b"signature = []\n", "expected [[signature]] tables, found none"),
+        (b"[[signature]]\nname = '\xdd'\n", "expected TOML in UTF-8, got byte 0xdd at 22"),
+    ],
+)
+def test_a_file_that_is_no_catalogue_is_refused_by_its_name(tmp_path: Path, content: bytes, reason: str) -> None:
+    (own := tmp_path / "own.toml").write_bytes(content)
+    with pytest.raises(InvalidSignature) as caught:
+        load([own])
+    assert str(caught.value).startswith(f"{own}: {reason}")
 
 
 def test_the_graph_knows_every_kind() -> None:

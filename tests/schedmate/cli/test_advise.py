@@ -81,3 +81,32 @@ def test_from_accounting_to_an_estimate_of_a_directory_of_ones_own(tmp_path: Pat
     assert told[0].startswith("duration")
     assert "2 h" in told[0]
     assert told[1].split() == ["rests", "on", "resubmission:", "11"]
+
+
+@pytest.mark.parametrize(
+    ("command", "absent"),
+    [
+        (["train.sh", "--epochs", "3"], ""),
+        (["python", "a.py", "other.py"], ""),
+        (["bash", "-c", "cd x; python b.py"], ""),
+        (["python", "$HOME/b.py", "--code=c.py"], ""),
+        (["nofile.sh"], "nofile.sh"),
+        (["nofile"], "nofile"),
+        (["anywhere_else", "a.py"], ""),
+        (["env", "python", "b.py", "a.py"], "b.py"),
+        (["/no/such/place/train.sh"], "/no/such/place/train.sh"),
+    ],
+)
+@pytest.mark.parametrize("metadata", [(), ("--metadata",)])
+def test_a_script_that_is_not_there_is_named(
+    tmp_path: Path, metadata: tuple[str, ...], command: list[str], absent: str
+) -> None:
+    (tmp_path / "a.py").write_text(SOURCE)
+    (tmp_path / "train.sh").write_text("python a.py\n")
+    history = {"SCHEDMATE_ADVISOR__HISTORY": str(tmp_path / "history.db"), "SCHEDMATE_ADVISOR__MODELS": str(tmp_path)}
+    told = _schedmate("advise", *metadata, "--tree", str(tmp_path), "--", *command, **history)
+    assert told.returncode == 0
+    expected = (
+        f"schedmate: no script or command {absent} in {tmp_path}: what is said rests on the words of the command alone"
+    )
+    assert told.stderr.startswith(expected) if absent else told.stderr == ""

@@ -1,5 +1,6 @@
 """What a person can mend is one line on standard error and exit code 2."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import pytest
 
 from schedmate.service import service
 from schedmate.settings import SettingsError, load
-from tests.schedmate.forked import run_forked
+from tests.schedmate.forked import run_forked, run_on
 
 
 def one_line(done: subprocess.CompletedProcess[bytes]) -> str:
@@ -38,6 +39,10 @@ def test_a_setting_that_cannot_be(arguments: list[str], words: str) -> None:
         (["query", "thoughput"], "did you mean throughput?"),
         (["query", "throughput"], "query throughput needs job"),
         (["query", "throughput", "jb=7"], "got jb"),
+        (["query", "throughput", "job=1", "hours=abc"], "expected a whole number from 0 on for hours (how far back"),
+        (["query", "throughput", "job=1", "hours=-1"], "got '-1'"),
+        (["query", "throughput", "job=1", "hours=4294967296"], "got '4294967296'"),
+        (["query", "slower", "ratio=fast"], "expected a number for ratio ("),
     ],
 )
 def test_a_question_is_checked_before_a_server_is_asked(arguments: list[str], words: str) -> None:
@@ -49,6 +54,67 @@ def test_a_log_that_cannot_be_read(tmp_path: Path) -> None:
     said = one_line(run_forked("analyze", str(tmp_path / "none.log")))
     assert said == f"schedmate: expected a readable log at {tmp_path / 'none.log'}: No such file or directory"
     assert f"Is a directory; name the files in it: {tmp_path}/*" in one_line(run_forked("analyze", str(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["analyse", "x"], "no command 'analyse'; did you mean analyze?"),
+        (["foo"], "no command 'foo'; see `schedmate --help`"),
+        (["signatures", "lst"], "No such command 'lst'. Did you mean 'list'?"),
+        (["--bar", "config"], "No such option: --bar; see `schedmate --help`"),
+        (["analyze"], "Missing argument 'files'; see `schedmate analyze --help`"),
+        (
+            ["analyze", "--format", "xml", "x"],
+            "Invalid value for '--format': 'xml' is not one of 'table', 'json', 'csv', 'html'; see `schedmate analyze --help`",
+        ),
+    ],
+)
+def test_a_command_that_is_not_understood(arguments: list[str], said: str) -> None:
+    assert one_line(run_forked(*arguments)) == f"schedmate: {said}"
+
+
+@pytest.mark.parametrize("arguments", [[], ["signatures"]])
+def test_a_command_without_what_it_needs_shows_its_help(arguments: list[str]) -> None:
+    done = run_forked(*arguments)
+    assert b"Commands" in done.stdout + done.stderr
+    assert b"schedmate: " not in done.stderr
+
+
+def test_who_asks_to_explain_a_file_hears_what_reads_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    nobody = ("--set", "clickhouse.url=http://default@127.0.0.1:1/schedmate", "explain")
+    (tmp_path / "my train.log").write_text("step 1 loss 0.5\n")
+    said = one_line(run_forked(*nobody, "my train.log"))
+    assert said.startswith(
+        "schedmate: for a log: schedmate analyze 'my train.log'; for a job: opening ClickHouse: nobody"
+    )
+    for job in ("4711", "7" * 5000):
+        assert one_line(run_forked(*nobody, job)).startswith("schedmate: opening ClickHouse: nobody listens")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["classify", "LOG"],
+        ["analyze", "LOG"],
+        ["config"],
+        ["signatures", "list"],
+        ["signatures", "list", "--json"],
+        ["signatures", "list", "--csv"],
+    ],
+    ids=" ".join,
+)
+def test_a_reader_who_has_seen_enough(tmp_path: Path, arguments: list[str]) -> None:
+    (log := tmp_path / "train.log").write_text("step 1 loss 0.5\n" * 1000)
+    reading, writing = os.pipe()
+    os.close(reading)
+    with (tmp_path / "errors").open("w+") as errors:
+        streams = (errors.fileno(), writing, errors.fileno())
+        code = run_on(streams, *(str(log) if each == "LOG" else each for each in arguments))
+        os.close(writing)
+        errors.seek(0)
+        assert (code, errors.read()) == (0, "")
 
 
 def test_output_that_cannot_be_written(tmp_path: Path) -> None:

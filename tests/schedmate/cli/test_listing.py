@@ -95,6 +95,16 @@ def test_what_is_listed_comes_as_json_and_csv_too(arguments: list[str]) -> None:
     assert len(table) == len(rows) + 1 > 5
 
 
+@pytest.mark.parametrize("arguments", [["signatures", "list"], ["config"], ["query"], ["acls", "list"]], ids=" ".join)
+def test_in_a_pipe_rows_are_whole_unless_columns_says_how_wide(arguments: list[str]) -> None:
+    whole, folded = (
+        run_forked(*arguments, env={"SCHEDMATE_CONFIG": "/dev/null", "HOME": "/tmp"} | columns).stdout.decode()
+        for columns in ({}, {"COLUMNS": "80"})
+    )
+    assert len(whole.splitlines()) == on_terminal(*arguments, "--json").count("\n") + 1, "a line a row, and the header"
+    assert max(map(cell_len, folded.splitlines())) <= 80
+
+
 def test_no_color_is_honoured(tmp_path: Path) -> None:
     (log := tmp_path / "train.log").write_text("step 1 loss 0.5\n")
     colour = "\x1b\\[[0-9;]*3[0-9]m"

@@ -31,7 +31,7 @@ class Site:
     def output_of(self, *arguments: str, code: int = 0, **settings: str) -> str:
         values = {"clickhouse.url": self.url, **{name.replace("__", "."): value for name, value in settings.items()}}
         sets = [f"--set={name}={value}" for name, value in values.items()]
-        done = run_forked(*sets, *arguments, env={"SCHEDMATE_CONFIG": "/dev/null", "HOME": "/tmp", "COLUMNS": "200"})
+        done = run_forked(*sets, *arguments, env={"SCHEDMATE_CONFIG": "/dev/null", "HOME": "/tmp"})
         assert done.returncode == code, done.stderr
         return (done.stdout if code == 0 else done.stderr).decode()
 

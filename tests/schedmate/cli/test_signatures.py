@@ -23,7 +23,7 @@ counter = "coolant pump 7 found"
 
 def output_of(*arguments: str, own: Path | None = None, code: int = 0) -> str:
     sets = [f"--set=processors.signatures={own}"] if own else []
-    done = run_forked(*sets, *arguments, env={"SCHEDMATE_CONFIG": "/dev/null", "HOME": "/tmp", "COLUMNS": "200"})
+    done = run_forked(*sets, *arguments, env={"SCHEDMATE_CONFIG": "/dev/null", "HOME": "/tmp"})
     assert done.returncode == code, done.stderr
     return (done.stdout if code == 0 else done.stderr).decode()
 

@@ -77,7 +77,7 @@ def test_jobs_that_are_too_large_are_told_of_and_hold_nobody_up(trace: Path, tmp
     trace.write_text(TRACE + "huge,0,5,64,5\n")
     out = tmp_path / "out.csv"
     done = simulate(trace, "--nodes", "1x2", "--outcomes", out)
-    assert "1 jobs ask for more than their cluster has" in done.output
+    assert "1 job never started: their cluster" in done.output
     assert "huge,,,0" in out.read_text()
     assert "c,30,35,0" in out.read_text()
 

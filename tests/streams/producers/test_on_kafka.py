@@ -108,7 +108,7 @@ def test_a_pipe_started_before_the_broker(own_kafka: Kafka, tmp_path: Path) -> N
     own_kafka.kill()
     first = host.run("--set", "producer.close_seconds=0.1", "pipe", "--job", "1", data=b"too early\n")
     assert first.stdout == b"too early\n"
-    assert b"1 lines wait in" in first.stderr
+    assert b"1 line kept in" in first.stderr
     go = tmp_path / "go"
     code = (
         "import pathlib, sys, time\nfor i in range(800):\n    print('line', i, flush=True)\n"
