@@ -36,7 +36,7 @@ def test_answers_a_question_on_standard_input(tmp_path: Path) -> None:
         "command": "python a.py",
         "launch": {"ngpu": 4, "nnodes": 2},
     }
-    answer = json.loads(_advise("--metadata", "--json", asked=json.dumps(asked)).stdout)
+    answer = json.loads(_advise("--metadata", asked=json.dumps(asked)).stdout)
     assert (answer["iters"], answer["iter_type"], answer["lr"], answer["gpus"]) == (12, "epoch", 0.5, 8)
     assert answer["dataset_train"] is None
 
