@@ -83,7 +83,7 @@ def command(  # noqa: PLR0917  # all of them by name or place
     Example: `schedmate advise train.sh`; nothing is known before `schedmate import sacct FILE`, or jobs that the advisor saw end.
 
     Examples: `schedmate advise --metadata --tree ~/nanoGPT -- torchrun train.py config/train_gpt2.py`; without a command the question
-    is read from standard input, and answered in JSON: `{"tree": DIR, "directory": DIR, "command": "…", "launch": {"ngpu": 8, "nnodes": 1}}`.
+    is read from standard input and answered in JSON: `{"tree": DIR, "directory": DIR, "command": "…", "launch": {"ngpu": 8, "nnodes": 1}}`.
 
     With --ask-model a language model looks for what is left unknown. Each value that it finds must stand in the line that it cites.
     """
