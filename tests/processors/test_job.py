@@ -138,7 +138,7 @@ def test_a_loss_that_is_no_number_is_an_alarm() -> None:
     made = run([chunk(STEPS, 100.0), chunk(broken, 102.0, first=41)])
     (alarm,) = [each for each in made if isinstance(each, Alarm)]
     assert (alarm.kind, alarm.raised) == (AlarmKind.LOSS_NOT_FINITE, True)
-    assert alarm.evidence[0].line == 60
+    assert alarm.evidence[0].line == 41
     last = made[-2]
     assert isinstance(last, JobMetric)
     assert (last.loss, last.loss_not_finite) == (None, True)
