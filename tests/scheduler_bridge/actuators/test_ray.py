@@ -248,9 +248,9 @@ def test_nodes_and_queue(ray_server: RayServer, actuator: RayActuator) -> None:
         (node, SchedulerNodeState.UP) for node in ("n1", "n2")
     }
     runs = ray_server.submit(name(), f"python {WORKERS} {GPUS + 1} sleep", metadata={"qos": "low", "priority": "3"})
-    waits = ray_server.submit(name(), "sleep 600", entrypoint_num_gpus=GPUS, metadata={"qos": "urgent"})
     gpus = lambda: sum(job.gpus for job in actuator.queue().running)  # noqa: E731
     ray_server.until(lambda: gpus() == GPUS + 1, "the actors hold their GPUs")
+    waits = ray_server.submit(name(), "sleep 600", entrypoint_num_gpus=GPUS, metadata={"qos": "urgent"})
     ray_server.until(lambda: any(one.view.job == waits for one in actuator.queue().waiting), "the other one waits")
     queue = actuator.queue()
     (waiting,) = [one for one in queue.waiting if one.view.job == waits]
