@@ -35,7 +35,7 @@ demo: $(VENV)/.installed  ## live jobs, verdicts and decisions in one process, n
 pyz: $(VENV)/.installed  ## dist/schedmate-pipe.pyz: the pipe as one file for any Python 3.8 or newer
 	$(BIN)/python -m streams.producers.build_pyz dist/schedmate-pipe.pyz
 
-check: $(VENV)/.developing  ## lint, types and the quick tests: no server, two to two and a half minutes on two cores
+check: $(VENV)/.developing  ## lint, types and the quick tests: no server, about two minutes on two cores
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(MAKE) --no-print-directory --jobs 2 types quick
