@@ -27,7 +27,7 @@ from .quota import BeyondQuota, OrganisationDemand, Quota
 from .slowdown import Slowdown
 from .start_estimate import StartEstimate
 from .topics import BY_NAME, BY_RECORD, TOPICS, Topic, topic_of
-from .user_error import UserError, counted, in_words
+from .user_error import ExpectationError, UserError, counted, in_words
 from .workload import Workload
 
 __all__ = [
@@ -58,6 +58,7 @@ __all__ = [
     "Estimate",
     "EventKind",
     "Evidence",
+    "ExpectationError",
     "Failure",
     "FailureSource",
     "Feedback",

@@ -5,6 +5,16 @@ class UserError(Exception):
     """An error that a person can mend: its message says what was expected, what came, and what to do."""
 
 
+class ExpectationError(UserError):
+    """One in three parts: what was expected, what came instead, and what to do."""
+
+    def __init__(self, expected: str, came: str, remedy: str) -> None:
+        super().__init__(f"expected {expected}; came: {came}; {remedy}")
+        self.expected = expected
+        self.came = came
+        self.remedy = remedy
+
+
 def counted(number: float, thing: str) -> str:
     """Return how many of `thing`, whose plural ends in s, as a person says it: `1 line`, `1,200 lines`."""
     return f"{number:{',' if isinstance(number, int) else 'g'}} {thing}{'' if number == 1 else 's'}"

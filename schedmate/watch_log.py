@@ -19,9 +19,9 @@ def watch(file: Path, processor: JobProcessor, every: float, stop: Callable[[], 
     stands: list[str] = []
     for offset, chunk in enumerate(follow_chunks(file, stop)):
         for record in processor.process(state, Position(file.name, 0, offset), chunk):
-            if said := _said(record):
-                stands = said if isinstance(record, Failure) else stands
-                yield from _at(chunk.time, said)
+            if lines := _announcement(record):
+                stands = lines if isinstance(record, Failure) else stands
+                yield from _at(chunk.time, lines)
             elif isinstance(record, JobMetric):
                 newest = record
             elif isinstance(record, Estimate):
@@ -40,11 +40,11 @@ def _end(processor: JobProcessor, state: JobState, stands: list[str]) -> Iterato
     now = time.time()
     ended = JobEvent(id="end", job=state.job, kind=EventKind.ENDED, time=now)
     for record in processor.process(state, Position(state.job, 1, 0), ended):
-        if isinstance(record, Failure) and _said(record) != stands:
-            yield from _at(now, _said(record))
+        if isinstance(record, Failure) and _announcement(record) != stands:
+            yield from _at(now, _announcement(record))
 
 
-def _said(record: Record) -> list[str]:
+def _announcement(record: Record) -> list[str]:
     """Return what is said of a record at once, with the lines that it rests on; nothing of most."""
     match record:
         case Failure(error_type=ErrorType.NONE):

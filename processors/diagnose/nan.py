@@ -1,12 +1,11 @@
 """A training loss that is no longer a number, and whether it looks like the reason why a log stops."""
 
 import re
-from functools import lru_cache
 
 import msgspec
 
 from processors.classified_chunk import PROGRESS, ClassifiedChunk
-from processors.grammar.extractor import LONGEST
+from processors.track.not_finite import begins_at
 from records import Evidence
 
 from .matcher import READ
@@ -42,7 +41,7 @@ class NanWatch(msgspec.Struct):
 
     def read(self, view: ClassifiedChunk) -> None:
         """Take the progress lines of `view`. Where the newest loss is a number, those before it do not count: a look at one line."""
-        if self.first is None and not _newest_is_nan(view):
+        if self.first is None and begins_at(view) is None:
             return
         for index, letter in enumerate(view.classes):
             if letter != PROGRESS:
@@ -56,25 +55,6 @@ class NanWatch(msgspec.Struct):
                 self.first = None
         last = next((line for line in reversed(view.lines) if line.strip()), "")
         self.ends = bool(_NAN.search(last[:READ])) if last else self.ends
-
-
-def _newest_is_nan(view: ClassifiedChunk) -> bool:
-    place = view.classes.rfind(PROGRESS)
-    while place >= 0:
-        template = view.templates[place]
-        told = _is_nan(template if len(template) < LONGEST else view.lines[place][:READ])
-        if told is not None:
-            return told
-        place = view.classes.rfind(PROGRESS, 0, place)
-    return False
-
-
-@lru_cache(maxsize=4096)
-def _is_nan(template: str) -> bool | None:
-    """Return whether the loss in the lines of `template` is no number; None where they hold no loss."""
-    if "oss" not in template and "OSS" not in template:
-        return None
-    return True if _NAN.search(template) else False if _LOSS.search(template) else None
 
 
 def mentioned(text: str) -> bool:

@@ -3,18 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from records import UserError
+from records import ExpectationError
 from scheduler_clients.errors import SchedulerError, SchedulerUnavailable
 
 
-class ActuatorError(UserError):
+class ActuatorError(ExpectationError):
     """The scheduler refused, or does not show the effect; the text says what was expected, what came, and what to do."""
-
-    def __init__(self, expected: str, came: str, remedy: str) -> None:
-        super().__init__(f"expected {expected}; came: {came}; {remedy}")
-        self.expected = expected
-        self.came = came
-        self.remedy = remedy
 
 
 class SchedulerAway(ActuatorError):

@@ -13,7 +13,7 @@ from scheduler_clients.slurm import SlurmClient, SlurmCommands
 from streams.producers.slurm_events import SlurmWatcher
 from tests.scheduler_bridge.findings import Written
 from tests.servers.slurm_pair import SlurmPair, running
-from tests.streams.producers.test_slurm_events import Told
+from tests.streams.producers.kept_events import KeptEvents
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -61,7 +61,7 @@ def until(ready: Callable[[], bool], said: Callable[[], object], seconds: float 
 
 @pytest.mark.parametrize("action", list(JOBS))
 def test_the_backup_finishes_an_act_and_the_primary_comes_back(pair: SlurmPair, tmp_path: Path, action: Action) -> None:
-    told, written, commands = Told(), Written(), Deadly(pair)
+    told, written, commands = KeptEvents(), Written(), Deadly(pair)
     client = SlurmClient(SlurmCommands({"SLURM_CONF": str(pair.configuration)}))
     watcher = SlurmWatcher(told.connect, tmp_path / "events.json", client)
     script, state, end, restarts = JOBS[action]
@@ -99,6 +99,6 @@ def test_the_backup_finishes_an_act_and_the_primary_comes_back(pair: SlurmPair, 
     watcher.close()
 
 
-def _polled(watcher: SlurmWatcher, told: Told, job: str) -> list[EventKind]:
+def _polled(watcher: SlurmWatcher, told: KeptEvents, job: str) -> list[EventKind]:
     watcher.poll()
     return told.kinds(job)

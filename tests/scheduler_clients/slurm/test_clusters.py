@@ -12,7 +12,7 @@ from scheduler_clients.slurm.node_check import SlurmNodeCheck
 from scheduler_clients.slurm.submission import submit
 from streams.producers.slurm_events import SlurmWatcher
 from tests.servers.slurm_clusters import OTHER, SlurmClusters
-from tests.streams.producers.test_slurm_events import Told
+from tests.streams.producers.kept_events import KeptEvents
 
 
 def test_a_name_goes_there_and_back() -> None:
@@ -80,7 +80,7 @@ class TestTwoClusters:
 
     def test_the_other_cluster_is_watched_under_its_name(self, slurm_clusters: SlurmClusters, tmp_path: Path) -> None:
         environment = {"SLURM_CONF": str(slurm_clusters.local.configuration)}
-        told = Told()
+        told = KeptEvents()
         client = SlurmClient(SlurmCommands(environment, cluster=OTHER))
         watcher = SlurmWatcher(told.connect, tmp_path / "events.json", client, cluster=OTHER)
         job = slurm_clusters.other.submit("exit 3")

@@ -19,7 +19,7 @@ def main() -> None:
     """Load the model and ask."""
     model = VllmModel(sys.argv[1], 2048, 4, {"dtype": "float32", "enforce_eager": True})
 
-    def said(prompt: Prompt) -> str:
+    def answer_to(prompt: Prompt) -> str:
         try:
             return str(model.complete(prompt, 120)["class"])
         except ModelError as error:
@@ -28,7 +28,7 @@ def main() -> None:
     prompts = [replace(PROMPT, key=str(number), data=f"line {number}") for number in range(8)]
     prompts[3] = replace(PROMPT, data="word " * 20_000)
     with ThreadPoolExecutor(8) as threads:
-        answers = list(threads.map(said, prompts))
+        answers = list(threads.map(answer_to, prompts))
     Path(sys.argv[2]).write_text(json.dumps({"model": model.model(1.0), "answers": answers}))
 
 

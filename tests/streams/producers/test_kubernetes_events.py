@@ -22,7 +22,7 @@ from streams.producers.kubernetes_events import KubernetesWatcher
 from streams.producers.kubernetes_events.changes import ReportedJob, changes, gpus
 from tests.servers.kubernetes import Kubernetes
 
-from .test_slurm_events import Told
+from .kept_events import KeptEvents
 
 SUBMITTED, STARTED, REQUEUED, ENDED = EventKind.SUBMITTED, EventKind.STARTED, EventKind.REQUEUED, EventKind.ENDED
 
@@ -242,9 +242,9 @@ def test_told_twice_is_told_under_the_same_ids(moments: list[int], data: st.Data
 @pytest.mark.slow
 class TestRealKubernetes:
     @pytest.fixture
-    def watched(self, kubernetes: Kubernetes, tmp_path: Path) -> Iterator[tuple[Told, str]]:
+    def watched(self, kubernetes: Kubernetes, tmp_path: Path) -> Iterator[tuple[KeptEvents, str]]:
         space = kubernetes.namespace(f"t-{uuid.uuid4().hex[:8]}")
-        told, stop = Told(), threading.Event()
+        told, stop = KeptEvents(), threading.Event()
         client = KubernetesClient.connect(kubernetes.kubeconfig("watcher"))
         watcher = KubernetesWatcher(told.connect, tmp_path / "checkpoint.json", client)
         thread = threading.Thread(target=watcher.run, args=(stop, 0.1))
@@ -255,11 +255,11 @@ class TestRealKubernetes:
         watcher.close()
         kubernetes.delete(f"/apis/batch/v1/namespaces/{space}/jobs?propagationPolicy=Background")
 
-    def until(self, kubernetes: Kubernetes, told: Told, job: str, kind: EventKind, attempt: int = 0) -> JobEvent:
+    def until(self, kubernetes: Kubernetes, told: KeptEvents, job: str, kind: EventKind, attempt: int = 0) -> JobEvent:
         kubernetes.until(lambda: (attempt, kind) in kinds(told.of(job)), f"{job} is told as {kind}: {told.of(job)}")
         return next(event for event in told.of(job) if (event.attempt, event.kind) == (attempt, kind))
 
-    def test_lives_of_jobs(self, kubernetes: Kubernetes, watched: tuple[Told, str]) -> None:
+    def test_lives_of_jobs(self, kubernetes: Kubernetes, watched: tuple[KeptEvents, str]) -> None:
         told, space = watched
         began = time.time()
         well, killed, gone = (kubernetes.submit(space, name, gpus=1) for name in ("well", "killed", "gone"))
@@ -279,7 +279,7 @@ class TestRealKubernetes:
         assert all(kinds(told.of(one)) == [(0, SUBMITTED), (0, STARTED), (0, ENDED)] for one in ends)
         assert all(began - 2 <= end.time <= time.time() + 2 for end in ends.values())
 
-    def test_a_restart_of_the_bridge(self, kubernetes: Kubernetes, watched: tuple[Told, str]) -> None:
+    def test_a_restart_of_the_bridge(self, kubernetes: Kubernetes, watched: tuple[KeptEvents, str]) -> None:
         told, space = watched
         job = kubernetes.submit(space, "train")
         node = self.until(kubernetes, told, job, STARTED).nodes[0]

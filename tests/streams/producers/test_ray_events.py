@@ -23,7 +23,7 @@ from tests.scheduler_bridge.actuators.test_ray import WORKERS
 from tests.servers import free_port
 from tests.servers.ray import RayServer
 
-from .test_slurm_events import Told
+from .kept_events import KeptEvents
 
 SUBMITTED, STARTED, REQUEUED, ENDED = EventKind.SUBMITTED, EventKind.STARTED, EventKind.REQUEUED, EventKind.ENDED
 
@@ -164,7 +164,7 @@ def test_whatever_is_listed_no_event_is_told_twice(steps: list[tuple[str, int, s
 @pytest.mark.timeout(900)
 class TestOnRay:
     def test_what_happens_is_told(self, ray_server: RayServer, tmp_path: Path) -> None:
-        told = Told()
+        told = KeptEvents()
         watcher = RayWatcher(lambda: told, tmp_path / "ray-events.json", ray_server.client)
         name = ray_server.submit(f"watched-{uuid.uuid4().hex[:8]}", f"python {WORKERS} 2 fail")
 
@@ -211,7 +211,7 @@ class TestOnRay:
 
     def test_a_head_that_is_away_is_waited_for(self, tmp_path: Path) -> None:
         client = RayClient(RayConnection(f"http://127.0.0.1:{free_port()}", timeout=1))
-        watcher = RayWatcher(Told, tmp_path / "ray-events.json", client, clock=time.time)
+        watcher = RayWatcher(KeptEvents, tmp_path / "ray-events.json", client, clock=time.time)
         assert watcher.poll() == 0
         assert value(watcher.metrics.away) == 1
         watcher.close(1)

@@ -1,183 +1,32 @@
-"""Job events from a real Slurm, and the reading of its list of jobs."""
+"""Job events from a real Slurm."""
 
 import time
-from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from records import EventKind, JobEvent, Workload, decode
+from records import EventKind, JobEvent
 from scheduler_clients.slurm import SlurmClient, SlurmCommands, SlurmJob
 from streams.producers.slurm_events import SlurmWatcher
-from streams.producers.slurm_events.changes import ReportedJob, changes, described
 from streams.producers.slurm_events.model_reader import ModelReader
-from streams.transport import Outgoing, TransportError
 from tests.metric_values import value
 from tests.processors.advise.metadata.trees import LOOP, NETS, grown
 from tests.servers.slurm import Slurm
 
+from .kept_events import KeptEvents
+from .slurm_jobs import job
 from .switchable import wait_for
-
-
-class Told:
-    """A producer that keeps events; `away` makes it fail as a broker that is away does."""
-
-    def __init__(self) -> None:
-        self.events: list[JobEvent] = []
-        self.away = False
-
-    def connect(self) -> "Told":
-        return self
-
-    def send(self, message: Outgoing) -> "Future[None]":
-        future: Future[None] = Future()
-        if self.away:
-            future.set_exception(TransportError("away"))
-        else:
-            assert message.value
-            self.events.append(decode(JobEvent, message.value))
-            future.set_result(None)
-        return future
-
-    def flush(self, timeout: float) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-    def of(self, job: str) -> list[JobEvent]:
-        return [event for event in self.events if event.job == job]
-
-    def kinds(self, job: str) -> list[EventKind]:
-        return [event.kind for event in self.of(job)]
-
-
-def job(name: str, state: str = "RUNNING", **changes: Any) -> SlurmJob:
-    fields: dict[str, Any] = {
-        "number": name.partition("_")[0],
-        "job": name,
-        "state": state,
-        "restarts": 0,
-        "nodes": ("n1",),
-        "devices": frozenset({("n1", 0)}),
-        "gpus": None,
-        "shards": 2,
-        "user": "ada",
-        "command": "train.sh",
-        "directory": "/home/ada",
-        "submitted": 90.0,
-        "started": 100.0,
-        "ended": 200.0 if state in ("FAILED", "COMPLETED") else None,
-        "exit_code": None,
-        "signal": 0,
-        "reason": "",
-    }
-    return SlurmJob(**fields | changes)
-
-
-def step(
-    known: dict[str, ReportedJob], *jobs: SlurmJob, now: float = 300.0
-) -> tuple[list[JobEvent], dict[str, ReportedJob]]:
-    return changes(known, {each.job: each for each in jobs}, now, lambda each: each.shards / 4)
-
-
-class TestChanges:
-    def test_a_job_seen_first_when_it_is_over_has_its_whole_life_told(self) -> None:
-        events, _ = step({}, job("1", "FAILED", exit_code=3))
-        assert [event.kind for event in events] == [EventKind.SUBMITTED, EventKind.STARTED, EventKind.ENDED]
-        assert [event.time for event in events] == [90.0, 100.0, 200.0]
-
-    def test_nothing_new_is_nothing_told(self) -> None:
-        _, known = step({}, job("1"), job("2"))
-        assert step(known, job("1"), job("2"))[0] == []
-
-    def test_both_of_a_pair_are_told_and_the_later_is_the_newcomer(self) -> None:
-        _, known = step({}, job("1"))
-        events, known = step(known, job("1"), job("2", started=150.0))
-        packed = {event.job: event for event in events if event.kind is EventKind.PACKED}
-        assert {name: (event.packed_with, event.newcomer, event.time) for name, event in packed.items()} == {
-            "1": ("2", False, 150.0),
-            "2": ("1", True, 150.0),
-        }
-        events, known = step(known, job("1"), job("2", "COMPLETED", exit_code=0, started=150.0))
-        assert [(event.job, event.kind) for event in events] == [
-            ("1", EventKind.UNPACKED),
-            ("2", EventKind.UNPACKED),
-            ("2", EventKind.ENDED),
-        ]
-        assert {event.time for event in events} == {200.0}
-
-    def test_jobs_on_other_gpus_of_the_node_are_not_packed(self) -> None:
-        events, _ = step(
-            {}, job("1"), job("2", devices=frozenset({("n1", 1)})), job("3", devices=frozenset({("n2", 0)}))
-        )
-        assert EventKind.PACKED not in {event.kind for event in events}
-
-    def test_a_pair_that_met_again_in_another_attempt_is_told_again(self) -> None:
-        _, known = step({}, job("1"), job("2"))
-        events, _ = step(known, job("1"), job("2", restarts=1))
-        assert [(event.job, event.kind, event.attempt) for event in events] == [
-            ("1", EventKind.UNPACKED, 0),
-            ("2", EventKind.UNPACKED, 0),
-            ("2", EventKind.REQUEUED, 1),
-            ("2", EventKind.STARTED, 1),
-            ("1", EventKind.PACKED, 0),
-            ("2", EventKind.PACKED, 1),
-        ]
-
-    def test_a_job_that_slurm_forgot_has_ended_somehow(self) -> None:
-        _, known = step({}, job("1"), job("2", "FAILED"))
-        events, known = step(known)
-        assert [(event.job, event.kind, event.exit_code, event.state) for event in events] == [
-            ("1", EventKind.ENDED, None, "")
-        ]
-        assert known == {}
-
-    def test_what_became_known_is_told_of_the_attempt_there_is_and_of_none_that_is_over(self) -> None:
-        _, known = step({}, job("1"), job("2", "FAILED"), job("3", restarts=1))
-        trains = Workload(model_name="vit")
-        told = described(known, dict.fromkeys(["1", "2", "3", "forgotten"], trains), 300.0)
-        assert [(event.id, event.attempt, event.time, event.workload) for event in told] == [
-            ("slurm/1/0/described", 0, 300.0, trains),
-            ("slurm/3/1/described", 1, 300.0, trains),
-        ]
-
-    @given(st.lists(st.integers(0, 7), max_size=30), st.data())
-    def test_told_twice_is_told_under_the_same_ids(self, moments: list[int], data: st.DataObject) -> None:
-        """Whatever is seen of a history, and wherever the watcher forgets: no id stands for two events of different kinds."""
-        life = [
-            (),
-            (job("1", "PENDING", nodes=(), devices=frozenset(), started=None),),
-            (job("1"),),
-            (job("1"), job("2", started=150.0)),
-            (job("1"), job("2", "COMPLETING", started=150.0)),
-            (job("1"), job("2", "PENDING", restarts=1, nodes=(), devices=frozenset(), started=None)),
-            (job("1", "FAILED", exit_code=1), job("2", restarts=1, started=250.0)),
-            (job("1", "FAILED", exit_code=1), job("2", "COMPLETED", restarts=1, started=250.0, exit_code=0)),
-        ]
-        known: dict[str, ReportedJob] = {}
-        seen: dict[str, tuple[Any, ...]] = {}
-        for moment in sorted(moments):
-            events, after = step(known, *life[moment])
-            for event in events:
-                what = (event.job, event.attempt, event.kind, event.packed_with, event.exit_code)
-                assert seen.setdefault(event.id, what) == what
-            if data.draw(st.booleans()):
-                known = after
 
 
 @pytest.mark.slurm
 class TestRealSlurm:
     @pytest.fixture
-    def watched(self, slurm: Slurm, tmp_path: Path) -> tuple[Slurm, Told, SlurmWatcher]:
-        told = Told()
+    def watched(self, slurm: Slurm, tmp_path: Path) -> tuple[Slurm, KeptEvents, SlurmWatcher]:
+        told = KeptEvents()
         client = SlurmClient(SlurmCommands({"SLURM_CONF": str(slurm.configuration)}))
         return slurm, told, SlurmWatcher(told.connect, tmp_path / "checkpoint.json", client)
 
-    def until(self, told: Told, watcher: SlurmWatcher, name: str, kind: EventKind, attempt: int = 0) -> JobEvent:
+    def until(self, told: KeptEvents, watcher: SlurmWatcher, name: str, kind: EventKind, attempt: int = 0) -> JobEvent:
         deadline = time.monotonic() + 20
         while True:
             watcher.poll()
@@ -187,7 +36,7 @@ class TestRealSlurm:
             assert time.monotonic() < deadline, told.of(name)
             time.sleep(0.05)
 
-    def test_lives_of_jobs(self, watched: tuple[Slurm, Told, SlurmWatcher]) -> None:
+    def test_lives_of_jobs(self, watched: tuple[Slurm, KeptEvents, SlurmWatcher]) -> None:
         slurm, told, watcher = watched
         began = time.time()
         well = slurm.submit("sleep 0.2", "--gres=shard:4")
@@ -212,7 +61,7 @@ class TestRealSlurm:
         assert (started.gpus, started.user, started.directory) == (1.0, told.of(bad)[0].user, str(slurm.directory))
 
     def test_a_submission_tells_what_the_source_trains(self, slurm: Slurm, tmp_path: Path) -> None:
-        told = Told()
+        told = KeptEvents()
         client = SlurmClient(SlurmCommands({"SLURM_CONF": str(slurm.configuration)}))
         watcher = SlurmWatcher(told.connect, tmp_path / "checkpoint.json", client, read_sources=True)
         tree = grown(
@@ -238,7 +87,7 @@ class TestRealSlurm:
         assert value(watcher.metrics.sources_read) == 1
 
     def test_what_a_model_finds_is_told_while_the_job_waits(self, slurm: Slurm, tmp_path: Path) -> None:
-        told = Told()
+        told = KeptEvents()
         client = SlurmClient(SlurmCommands({"SLURM_CONF": str(slurm.configuration)}))
         line = "go(0.0125)  # the learning rate\n"
         tree = grown(slurm.directory / "asked", {"train.py": line, "t.sh": "#!/bin/sh\npython train.py $@\n"})
@@ -265,7 +114,7 @@ class TestRealSlurm:
         assert told.kinds(waits) == [EventKind.SUBMITTED, EventKind.DESCRIBED, EventKind.ENDED]
         assert value(watcher.metrics.sources_completed) == 1
 
-    def test_a_submission_tells_what_was_asked_for(self, watched: tuple[Slurm, Told, SlurmWatcher]) -> None:
+    def test_a_submission_tells_what_was_asked_for(self, watched: tuple[Slurm, KeptEvents, SlurmWatcher]) -> None:
         slurm, told, watcher = watched
         asked = (
             "--gres=shard:2",
@@ -284,7 +133,7 @@ class TestRealSlurm:
         assert submitted.memory_gib == pytest.approx(200 / 1024)
         assert submitted.nodes == []
 
-    def test_packing_and_requeue(self, watched: tuple[Slurm, Told, SlurmWatcher]) -> None:
+    def test_packing_and_requeue(self, watched: tuple[Slurm, KeptEvents, SlurmWatcher]) -> None:
         slurm, told, watcher = watched
         first = slurm.submit("sleep 60", "--gres=shard:2", "--nodelist=n3")
         slurm.wait(first, "RUNNING")
@@ -300,13 +149,13 @@ class TestRealSlurm:
         assert EventKind.ENDED not in told.kinds(second)
         slurm.run("scancel", first, second)
 
-    def test_tasks_of_an_array_are_jobs(self, watched: tuple[Slurm, Told, SlurmWatcher]) -> None:
+    def test_tasks_of_an_array_are_jobs(self, watched: tuple[Slurm, KeptEvents, SlurmWatcher]) -> None:
         slurm, told, watcher = watched
         array = slurm.submit("exit $SLURM_ARRAY_TASK_ID", "--array=0-1")
         assert self.until(told, watcher, f"{array}_0", EventKind.ENDED).exit_code == 0
         assert self.until(told, watcher, f"{array}_1", EventKind.ENDED).exit_code == 1
 
-    def test_no_user_speaks_for_another_job(self, watched: tuple[Slurm, Told, SlurmWatcher]) -> None:
+    def test_no_user_speaks_for_another_job(self, watched: tuple[Slurm, KeptEvents, SlurmWatcher]) -> None:
         slurm, told, watcher = watched
         victim = slurm.submit("sleep 60")
         slurm.wait(victim, "RUNNING")
@@ -321,26 +170,26 @@ class TestRealSlurm:
         assert value(watcher.metrics.unreadable) == 0
         slurm.run("scancel", victim, sly, slyer)
 
-    def test_goes_on_where_it_stopped(self, watched: tuple[Slurm, Told, SlurmWatcher], tmp_path: Path) -> None:
+    def test_goes_on_where_it_stopped(self, watched: tuple[Slurm, KeptEvents, SlurmWatcher], tmp_path: Path) -> None:
         slurm, told, watcher = watched
         name = slurm.submit("sleep 1")
         self.until(told, watcher, name, EventKind.STARTED)
         watcher.close()
-        later = Told()
+        later = KeptEvents()
         client = SlurmClient(SlurmCommands({"SLURM_CONF": str(slurm.configuration)}))
         successor = SlurmWatcher(later.connect, tmp_path / "checkpoint.json", client)
         self.until(later, successor, name, EventKind.ENDED)
         assert later.kinds(name) == [EventKind.ENDED]
         successor.close()
         (tmp_path / "checkpoint.json").write_text("{")
-        again = Told()
+        again = KeptEvents()
         third = SlurmWatcher(again.connect, tmp_path / "checkpoint.json", client)
         third.poll()
         third.close()
         assert [event.id for event in again.of(name)] == [event.id for event in told.of(name) + later.of(name)]
 
     def test_a_broker_that_is_away_loses_nothing(
-        self, watched: tuple[Slurm, Told, SlurmWatcher], tmp_path: Path
+        self, watched: tuple[Slurm, KeptEvents, SlurmWatcher], tmp_path: Path
     ) -> None:
         slurm, told, watcher = watched
         told.away = True
@@ -358,7 +207,7 @@ class TestRealSlurm:
 
 def test_a_scheduler_that_is_away_is_waited_for(tmp_path: Path) -> None:
     watcher = SlurmWatcher(
-        Told().connect, tmp_path / "checkpoint.json", SlurmClient(SlurmCommands({"PATH": str(tmp_path)}))
+        KeptEvents().connect, tmp_path / "checkpoint.json", SlurmClient(SlurmCommands({"PATH": str(tmp_path)}))
     )
     assert watcher.poll() == 0
     assert value(watcher.metrics.away) == 1
@@ -382,7 +231,7 @@ class Jobs:
 
 def test_no_event_is_dropped_while_the_broker_is_away_for_long(tmp_path: Path) -> None:
     """Memory is bounded: once it is full the list is not looked at. All that was seen is told, in order, when the broker is back."""
-    told, jobs = Told(), Jobs()
+    told, jobs = KeptEvents(), Jobs()
     told.away = True
     watcher = SlurmWatcher(told.connect, tmp_path / "checkpoint.json", jobs, memory=20_000)  # type: ignore[arg-type]
     for _ in range(50):

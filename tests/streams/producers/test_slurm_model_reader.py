@@ -16,7 +16,7 @@ from scheduler_clients.slurm import SlurmJob
 from streams.producers.slurm_events.model_reader import ModelReader
 from streams.producers.slurm_events.remote_tools import RemoteTools, SourceGone
 
-from .test_slurm_events import job
+from .slurm_jobs import job
 
 ME = pwd.getpwuid(os.geteuid()).pw_name
 READ = {"action": "file_read", "path": "train.py", "line": 1, "claims": []}

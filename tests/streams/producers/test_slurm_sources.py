@@ -13,7 +13,7 @@ from scheduler_clients.slurm import SlurmJob
 from streams.producers.slurm_events.sources import SourceReader
 from tests.processors.advise.metadata.trees import LOOP, NETS, grown
 
-from .test_slurm_events import job
+from .slurm_jobs import job
 
 ME = pwd.getpwuid(os.geteuid()).pw_name
 

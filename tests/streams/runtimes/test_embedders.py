@@ -70,7 +70,7 @@ class Worker:
         job = f"job-{self._jobs}"
         steps = [f"step {step}/100 | loss {10 / step:.4f} | step_time 0.25 s" for step in range(1, 20)]
         send(self._broker, [chunk(job, 0, [*steps, line], 20)])
-        self.wait(lambda: any(decode(JobMetric, each).job == job for each in self._said("job-metrics")))
+        self.wait(lambda: any(decode(JobMetric, each).job == job for each in self._values("job-metrics")))
         send(self._broker, [JobEvent(id=job, job=job, kind=EventKind.ENDED, time=5000.0, exit_code=1, state="FAILED")])
         self.wait(lambda: bool(self._verdicts(job)))
         return self._verdicts(job)[-1]
@@ -85,11 +85,11 @@ class Worker:
     def wait(self, condition: Callable[[], bool]) -> None:
         until(condition, self._log, PATIENCE_S)
 
-    def _said(self, topic: str) -> Iterator[bytes]:
+    def _values(self, topic: str) -> Iterator[bytes]:
         return (message.value for message in read_back(self._broker.connection, [topic]))
 
     def _verdicts(self, job: str) -> list[Failure]:
-        found = [decode(Failure, each) for each in self._said("failures")]
+        found = [decode(Failure, each) for each in self._values("failures")]
         return [each for each in found if each.job == job and each.final]
 
 
