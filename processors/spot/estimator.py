@@ -30,7 +30,8 @@ class DemandForecast:
         hours: Hours of history that it rests on.
         organisations: Their names, in the order of the rows below; none for the forecaster `present`, which has one row for all.
         median: In GPUs, organisations x horizon.
-        upper: What is not exceeded with the probability that was asked for, of the same shape.
+        upper: Quantile of each organisation's demand at the requested probability, in GPUs, organisations x horizon.
+        total: The same quantile of the sum of all organisations' demand, in GPUs, one value for each hour of the horizon.
     """
 
     forecaster: str
@@ -38,6 +39,7 @@ class DemandForecast:
     organisations: tuple[str, ...]
     median: Floats
     upper: Floats
+    total: Floats
 
 
 class Estimator(Protocol):
@@ -95,7 +97,8 @@ class DemandEstimator:
         if (found := self._latest[3]) is not None:
             return found
         level = np.full((1, horizon), present)
-        return DemandForecast("present", min((len(each) for each in demand.values()), default=0), (), level, level)
+        hours = min((len(each) for each in demand.values()), default=0)
+        return DemandForecast("present", hours, (), level, level, level[0])
 
     def _forecast(
         self, demand: Mapping[str, Sequence[float]], hour: int, p: float, horizon: int
@@ -117,12 +120,14 @@ class DemandEstimator:
         found = forecaster.forecast(history.next_window(forecaster.length, horizon))
         # An organisation that nothing was learnt of is taken to want its peak again.
         peaks = [np.full((1, horizon), max(demand[each])) for each in sorted(new)]
+        total: Floats = found.sum_quantile(p) + sum(float(peak[0, 0]) for peak in peaks)
         return DemandForecast(
             forecaster.name,
             hours,
             (*self._organisations, *sorted(new)),
             np.vstack([found.quantile(0.5), *peaks]),
             np.vstack([found.quantile(p), *peaks]),
+            total,
         )
 
     def _learn(

@@ -150,7 +150,7 @@ class Gfs:
         forecast = self._estimator.forecast(view.demand(), present, view.now, settings.guarantee, settings.guaranteed_h)
         rate, wait = view.eviction_rate(settings.guaranteed_h * HOUR), view.longest_wait_s()
         self.safety = next_safety(self.safety, rate, wait, settings)
-        available = inventory(view.capacity, forecast.upper)
+        available = inventory(view.capacity, forecast.total)
         quota = spot_quota(available, self.safety, view.idle, view.spot_gpus)
         return SpotQuota(quota, available, self.safety, rate, wait, forecast)
 

@@ -4,16 +4,18 @@ from processors.spot.forecast.demand import Floats
 from processors.spot.settings import GfsSettings
 
 
-def inventory(capacity: float, upper: Floats) -> float:
-    """Return f(p, H): the GPUs that high-priority jobs will not want in the guaranteed hours (Eq. 9).
+def inventory(capacity: float, total: Floats) -> float:
+    """Return f(p, H): the GPUs that high-priority jobs will not need in the guaranteed hours (Eq. 9).
 
-    As printed, C - max(C, ...) is never positive; the text says that inventory is 0 where demand exceeds C, so min is meant.
+    Eq. 9 as printed differs in two ways. It reads C - max(C, ...), which is never positive; the text states that the inventory is 0 if
+    demand exceeds C, so this uses min. It adds the p-quantiles of the organisations, which assumes that all of them peak together; the
+    authors' published code takes one quantile of the cluster's demand (Sjtucitlab/Spot, `update_spot_quota`), and so does this.
 
     Args:
         capacity: GPUs of the cluster (C).
-        upper: p-quantiles of demand in GPUs, organisations x hours.
+        total: p-quantile of the cluster's demand in GPUs, one value for each hour.
     """
-    return capacity - min(capacity, float(upper.max(axis=1).sum()))
+    return capacity - min(capacity, float(total.max()))
 
 
 def spot_quota(available: float, safety: float, idle: float, spot_gpus: float) -> float:

@@ -35,16 +35,19 @@ def test_more_history_brings_a_better_forecast() -> None:
 def test_any_horizon_is_served_whatever_is_known() -> None:
     for hours in range(40):
         for horizon in (1, 2, 4):
-            upper = estimator().forecast(demand(hours), 7, hours * 3600, 0.9, horizon).upper
-            assert upper.shape[1] == horizon
-            assert np.isfinite(upper).all()
+            forecast = estimator().forecast(demand(hours), 7, hours * 3600, 0.9, horizon)
+            assert forecast.upper.shape[1] == len(forecast.total) == horizon
+            assert np.isfinite(forecast.upper).all()
+            assert np.isfinite(forecast.total).all()
 
 
 def test_an_organisation_that_nothing_was_learnt_of_wants_its_peak() -> None:
     found = estimator()
     found.forecast(demand(60), 0, 60 * 3600, 0.9, 1)
     later = demand(61) | {"new": [0.0] * 60 + [70.0]}
-    assert found.forecast(later, 0, 61 * 3600, 0.9, 1).upper[-1].tolist() == [70]
+    forecast = found.forecast(later, 0, 61 * 3600, 0.9, 1)
+    assert forecast.upper[-1].tolist() == [70]
+    assert forecast.total[0] >= 70 + forecast.median[:-1].sum()
 
 
 def test_it_forecasts_once_an_hour() -> None:

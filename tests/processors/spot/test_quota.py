@@ -10,14 +10,14 @@ SETTINGS = GfsSettings(guarantee=0.9, long_wait_s=3600, least_safety=0.25, most_
 
 
 def test_inventory_by_hand() -> None:
-    # Peaks of two hours: 40 and 30; of 100 GPUs 30 are left.
-    assert inventory(100, np.array([[10.0, 40.0], [30.0, 20.0]])) == 30
-    assert inventory(60, np.array([[10.0, 40.0], [30.0, 20.0]])) == 0
+    # The cluster's demand peaks at 60 in the second of two hours; of 100 GPUs 40 are left.
+    assert inventory(100, np.array([40.0, 60.0])) == 40
+    assert inventory(50, np.array([40.0, 60.0])) == 0
 
 
 @given(st.floats(0, 1e5), st.lists(st.floats(0, 1e5), min_size=1, max_size=8))
-def test_inventory_is_within_the_cluster(capacity: float, upper: list[float]) -> None:
-    assert 0 <= inventory(capacity, np.array(upper)[:, None]) <= capacity
+def test_inventory_is_within_the_cluster(capacity: float, total: list[float]) -> None:
+    assert 0 <= inventory(capacity, np.array(total)) <= capacity
 
 
 def test_quota_by_hand() -> None:
