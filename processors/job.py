@@ -11,10 +11,14 @@ from copy import copy
 from itertools import pairwise
 from typing import TypeVar
 
+import msgspec
+from prometheus_client import Counter
+
 from records import (
     PIPE,
     PRODUCER,
     EventKind,
+    Failure,
     GpuActivity,
     JobEvent,
     JobMetric,
@@ -23,13 +27,15 @@ from records import (
     NodeFinding,
     Position,
     Record,
+    identified,
 )
 
+from .incarnation import Belonging, belonging
 from .model_questions import cited, on_template_answer, speed_is_open
 from .settings import ProcessorSettings
 from .stage import AnyStage, StageInput
 from .stages import StageStates, all_stages
-from .state import ATTEMPTS, AttemptState, Early, JobState, StreamState, stream_name
+from .state import ATTEMPTS, AttemptState, Early, JobState, StreamState
 from .stream_reader import StreamReader, conflict, lines_passed_over
 from .track import learned
 from .track.ranks import together
@@ -41,6 +47,20 @@ EARLY = 32
 """Findings and answers kept that came before anything else of their attempt."""
 WAITING = 256
 """Streams of a job whose reports that wait are told at its end; those of further ones wait for their stream's next chunk."""
+
+
+class JobMetrics:
+    """Counts of jobs whose id was used again."""
+
+    def __init__(self) -> None:
+        self.replaced = Counter(
+            "schedmate_jobs_replaced", "Jobs whose id was taken over by a newer job.", registry=None
+        )
+        self.former = Counter(
+            "schedmate_jobs_former_records",
+            "Records that were passed over because they are about a job whose id a newer job has taken over.",
+            registry=None,
+        )
 
 
 class JobProcessor:
@@ -76,6 +96,7 @@ class JobProcessor:
         more = (topic for each in self.stages for topic in each.inputs)
         self.inputs = tuple(dict.fromkeys(["job-logs", "job-events", "pipe-events", *more]))
         self.ask_models = ask_models
+        self.metrics = JobMetrics()
 
     def stage(self, kind: type[T]) -> T:
         """Return the stage of a kind."""
@@ -83,7 +104,11 @@ class JobProcessor:
 
     def metric_groups(self) -> list[object]:
         """Return the metrics of all that it is made of, a group for each part."""
-        return [*self.reader.metric_groups(), *(group for stage in self.stages for group in stage.metric_groups())]
+        return [
+            self.metrics,
+            *self.reader.metric_groups(),
+            *(group for stage in self.stages for group in stage.metric_groups()),
+        ]
 
     def fresh(self, key: str) -> JobState:
         """Return the state of job `key` before its first record."""
@@ -95,7 +120,34 @@ class JobProcessor:
 
     def process(self, state: JobState, position: Position, record: Record) -> list[Record]:
         """Return the records that follow from `record`, which stands at `position`; `state` then includes it."""
-        return [each for made in self._process(state, position, record) if (each := cited(made, state))]
+        results = self._follow_incarnation(state, position, record)
+        if results is None:
+            self.metrics.former.inc()
+            return []
+        results += [_stamped(each, state.incarnation) for each in self._process(state, position, record)]
+        return [each for made in results if (each := cited(made, state))]
+
+    def _follow_incarnation(self, state: JobState, position: Position, record: Record) -> list[Record] | None:
+        """Note which job of the id `record` is about; None if it is about one that was replaced.
+
+        Where it begins a new job, return what follows for the newest attempt of the one before.
+        """
+        found = belonging(state, record)
+        if found is Belonging.FORMER:
+            return None
+        if not isinstance(record, LogChunk | JobEvent):
+            return []
+        results: list[Record] = []
+        if found is Belonging.NAMES:
+            state.incarnation = record.incarnation
+        elif found is Belonging.NEXT:
+            for number, attempt in sorted(state.attempts.items())[-1:]:
+                results = self._supersede(record.job, number, attempt, record.time, position)
+            results = [_stamped(each, state.incarnation) for each in results]
+            state.replace_incarnation(record.incarnation)
+            self.metrics.replaced.inc()
+        state.last_seen = max(state.last_seen, record.time)
+        return results
 
     def _process(self, state: JobState, position: Position, record: Record) -> list[Record]:
         match record:
@@ -117,6 +169,10 @@ class JobProcessor:
 
     def replay(self, state: JobState, position: Position, record: Record) -> None:
         """Take a chunk into the stream that lacks it; all else in `state` includes it already."""
+        if position.offset <= state.replaced_at.get(f"{position.topic}/{position.partition}", -1):
+            return  # it was the last of a job whose id was used again since
+        if belonging(state, record) is Belonging.FORMER:
+            return
         if isinstance(record, LogChunk) and record.attempt >= min(state.attempts, default=0):
             stream = state.stream_of(record.attempt, record.rank, record.stream)
             if stream.offset < position.offset:
@@ -136,7 +192,7 @@ class JobProcessor:
         if read.passed_over and not attempt.passed_over:
             attempt.passed_over = True
             results.append(lines_passed_over(position, chunk))
-        name = stream_name(chunk.attempt, chunk.rank, chunk.stream)
+        name = state.stream_name(chunk.attempt, chunk.rank, chunk.stream)
         if stream.waiting and len(attempt.waiting) < WAITING and name not in attempt.waiting:
             attempt.waiting.append(name)
         metrics = read.metrics
@@ -188,14 +244,20 @@ class JobProcessor:
         results: list[Record] = []
         for former, later in pairwise(kept):
             began = state.attempts[later].began
-            for stage in self.stages:
-                own = getattr(state.attempts[former], stage.name)
-                results += stage.on_superseded(record.job, former, began, position, own)
+            results += self._supersede(record.job, former, state.attempts[former], began, position)
         early, state.early = state.early, []
         for each in early:
             if about := each.finding or each.answer:
                 results += self._about(state, each, about)
         return results
+
+    def _supersede(self, job: str, number: int, attempt: AttemptState, time: float, position: Position) -> list[Record]:
+        """Return what follows for attempt `number` of `job` from the start of a newer one at `time`, in seconds since 1970."""
+        return [
+            made
+            for stage in self.stages
+            for made in stage.on_superseded(job, number, time, position, getattr(attempt, stage.name))
+        ]
 
     def _measured(self, metrics: Iterable[JobMetric], position: Position, attempt: AttemptState) -> list[Record]:
         """Return the metrics, over all ranks where it is time to look at all, and what follows from them."""
@@ -216,3 +278,12 @@ class JobProcessor:
             made = [out for earlier in made for out in (*stage.dispatch(earlier, position, own), earlier)]
             made += stage.dispatch(record, position, own)
         return made
+
+
+def _stamped(record: Record, incarnation: str) -> Record:
+    """Return `record` with the incarnation of the job that it is about."""
+    if not incarnation or getattr(record, "incarnation", incarnation) == incarnation:
+        return record
+    stamped = msgspec.structs.replace(record, incarnation=incarnation)
+    # The id of a verdict follows from what it states; all others follow from places in the input.
+    return identified(stamped) if isinstance(stamped, Failure) else stamped

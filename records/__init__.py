@@ -14,6 +14,7 @@ from .feedback import Feedback
 from .gpu_activity import GpuActivity, GpuSpan, GpuState
 from .gpu_sample import GpuProcess, GpuSample
 from .identity import decision_id, derived_id
+from .incarnation import OWN_START, JobReference, incarnation_of_time
 from .job_event import PIPE, PIPE_KINDS, PIPE_SAYS, PRODUCER, EventKind, JobEvent
 from .job_metric import JobMetric, OverRanks
 from .log_chunk import Lines, LogChunk, NodeLogChunk
@@ -34,6 +35,7 @@ __all__ = [
     "ANSWERED",
     "BY_NAME",
     "BY_RECORD",
+    "OWN_START",
     "PIPE",
     "PIPE_KINDS",
     "PIPE_SAYS",
@@ -70,6 +72,7 @@ __all__ = [
     "InvalidRecord",
     "JobEvent",
     "JobMetric",
+    "JobReference",
     "Lines",
     "LogChunk",
     "Mode",
@@ -104,6 +107,7 @@ __all__ = [
     "encode",
     "identified",
     "in_words",
+    "incarnation_of_time",
     "misconfigured",
     "network_error",
     "topic_of",

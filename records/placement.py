@@ -11,6 +11,7 @@ class Placement(Record, frozen=True, kw_only=True):
     Attributes:
         job: The scheduler's job id.
         attempt: Restart count.
+        incarnation: Which job of this id it is (`records/incarnation.py`); empty where not known.
         node: Host.
         since: When it is first known to be there, in seconds since 1970.
         seen: When it was last known to be there.
@@ -19,6 +20,7 @@ class Placement(Record, frozen=True, kw_only=True):
 
     job: str
     attempt: int = 0
+    incarnation: str = ""
     node: str
     since: float
     seen: float
