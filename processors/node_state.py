@@ -61,7 +61,7 @@ class NodeState(KeyedState, kw_only=True):
         node: The node.
         sources: How far each producer's log was read.
         findings: Lately seen, oldest first.
-        placements: By job and attempt.
+        placements: By `Placement.run`.
         gpus: The counters of each GPU as last seen.
         watched_since: From when on the GPUs were sampled without a gap.
         watched: Time of the newest sample.
@@ -89,8 +89,10 @@ class NodeState(KeyedState, kw_only=True):
 
     def merge(self, placement: Placement) -> KnownPlacement:
         """Take in what is reported of a placement; return what is known of it now."""
-        key = f"{placement.job}/{placement.attempt}"
-        before = self.placements.get(key)
+        key = placement.run
+        # The incarnation may become known after the first placement.
+        unnamed = msgspec.structs.replace(placement, incarnation="").run
+        before = self.placements.get(key) or self.placements.pop(unnamed, None)
         if before is not None:
             old = before.placement
             placement = msgspec.structs.replace(

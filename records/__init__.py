@@ -14,7 +14,7 @@ from .feedback import Feedback
 from .gpu_activity import GpuActivity, GpuSpan, GpuState
 from .gpu_sample import GpuProcess, GpuSample
 from .identity import decision_id, derived_id
-from .incarnation import OWN_START, JobReference, incarnation_of_time
+from .incarnation import OWN_START, JobReference, incarnation_of_time, same_incarnation, same_job
 from .job_event import PIPE, PIPE_KINDS, PIPE_SAYS, PRODUCER, EventKind, JobEvent
 from .job_metric import JobMetric, OverRanks
 from .log_chunk import Lines, LogChunk, NodeLogChunk
@@ -110,6 +110,8 @@ __all__ = [
     "incarnation_of_time",
     "misconfigured",
     "network_error",
+    "same_incarnation",
+    "same_job",
     "topic_of",
     "untrusted",
 ]

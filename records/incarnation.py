@@ -12,7 +12,7 @@ The empty text means that it is not known.
 """
 
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 OWN_START = "pipe/"
 """Prefix of an incarnation that a pipe derives from its own start. It counts only for jobs that no scheduler reports."""
@@ -39,6 +39,28 @@ class JobReference(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.job}{SEPARATOR}{self.incarnation}" if self.incarnation else self.job
+
+
+class AboutJob(Protocol):
+    """A record about a job."""
+
+    @property
+    def job(self) -> str:
+        """The scheduler's job id."""
+
+    @property
+    def incarnation(self) -> str:
+        """Which job of this id; empty where not known."""
+
+
+def same_job(one: AboutJob, other: AboutJob) -> bool:
+    """Return whether two records are about one job. An unknown incarnation counts as the same."""
+    return one.job == other.job and same_incarnation(one.incarnation, other.incarnation)
+
+
+def same_incarnation(one: str, other: str) -> bool:
+    """Return whether two incarnations of one id may be the same. A pipe's own start contradicts nothing."""
+    return one == other or not one or not other or OWN_START in (one[: len(OWN_START)], other[: len(OWN_START)])
 
 
 def incarnation_of_time(seconds: float | None) -> str:

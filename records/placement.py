@@ -1,6 +1,7 @@
 """Topic `placements`: which attempts of jobs are on which nodes."""
 
 from .base import Record
+from .incarnation import JobReference
 
 
 class Placement(Record, frozen=True, kw_only=True):
@@ -25,3 +26,8 @@ class Placement(Record, frozen=True, kw_only=True):
     since: float
     seen: float
     until: float | None = None
+
+    @property
+    def run(self) -> str:
+        """Name of the attempt, different for every incarnation of the job."""
+        return f"{JobReference(self.job, self.incarnation)}/{self.attempt}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from records import Action, Component, Decision, ErrorType, Failure, decision_id
+from records import Action, Component, Decision, ErrorType, Failure, JobReference, decision_id
 from scheduler_bridge.settings import NODE_EVIDENCE_S, BridgeSettings
 from scheduler_bridge.verdicts import cause_of
 
@@ -37,11 +37,14 @@ def decide(failure: Failure, settings: BridgeSettings, users_against: Collection
     cause = cause_of(failure)
     told_by = "its own evidence confirms it" if failure.node_evidence else "jobs of several users failed there"
     return Decision(
-        id=decision_id(Action.DRAIN, failure.node, failure.attempt, f"{cause}@{failure.job}"),
+        id=decision_id(
+            Action.DRAIN, failure.node, failure.attempt, f"{cause}@{JobReference(failure.job, failure.incarnation)}"
+        ),
         action=Action.DRAIN,
         job=failure.job,
         node=failure.node,
         attempt=failure.attempt,
+        incarnation=failure.incarnation,
         time=failure.time,
         expires=failure.time + min(NODE_EVIDENCE_S, settings.ttl_seconds),
         mode=settings.mode(Action.DRAIN),

@@ -5,6 +5,7 @@ Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +19,12 @@ class ShippingRun(NamedTuple):
 
     began: float
     command: Sequence[str] = ()
+
+    @property
+    def incarnation(self) -> str:
+        """The incarnation of a job that no scheduler reports: its start (`records/incarnation.py`)."""
+        seconds, milliseconds = divmod(int(self.began * 1000), 1000)
+        return time.strftime("pipe/%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{milliseconds:03d}Z"
 
 
 class PipeSettings(NamedTuple):

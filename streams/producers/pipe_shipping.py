@@ -116,6 +116,8 @@ class _Stream:
         make = partial(
             log_chunk, producer=name, job=who.job, attempt=who.attempt, node=who.node, rank=who.rank, stream=stream
         )
+        if settings.run is not None:
+            make = partial(make, incarnation=settings.run.incarnation)
         self.chunker = Chunker(make, limits=settings.limits or SHIPPED)
 
     def take(self, item: Block | Gap, now: float) -> None:
