@@ -35,13 +35,9 @@ def decide(failure: Failure, settings: BridgeSettings, checkpoint: str = "") -> 
     cause = cause_of(failure)
     root = failure.root
     place = f"{root.topic}/{root.partition}/{root.offset}/{root.line}" if root else "no-line"
+    about = JobReference(failure.job, failure.incarnation)
     return Decision(
-        id=decision_id(
-            Action.RESTART,
-            JobReference(failure.job, failure.incarnation),
-            failure.attempt,
-            f"{cause}@{place}" + f"~{suspect}" * bool(suspect),
-        ),
+        id=decision_id(Action.RESTART, about, failure.attempt, f"{cause}@{place}" + f"~{suspect}" * bool(suspect)),
         action=Action.RESTART,
         job=failure.job,
         attempt=failure.attempt,

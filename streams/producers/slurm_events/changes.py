@@ -167,7 +167,7 @@ def _unpacked(
             place = f"{other}/{attempt}"
             time = min(ends, default=now)
             told = _event(
-                name, state, state.restarts, EventKind.UNPACKED, time, place, nodes=state.nodes, packed_with=other
+                name, state, state.restarts, EventKind.UNPACKED, time, place=place, nodes=state.nodes, packed_with=other
             )
             events.append(told)
     return events
@@ -196,7 +196,7 @@ def _packed(
             mine.restarts,
             EventKind.PACKED,
             time,
-            f"{other}/{theirs.restarts}",
+            place=f"{other}/{theirs.restarts}",
             nodes=shared,
             gpus=gpus(mine),
             packed_with=other,
@@ -207,13 +207,16 @@ def _packed(
 
 
 def _event(
-    job: str, state: ReportedJob, attempt: int, kind: EventKind, time: float, place: str = "", **fields: object
+    job: str, reported: ReportedJob, attempt: int, kind: EventKind, time: float, *, place: str = "", **fields: object
 ) -> JobEvent:
-    identity = f"{SCHEDULER}/{JobReference(job, state.incarnation)}/{attempt}/{kind}" + (f"/{place}" if place else "")
+    """Return an event of `job`; `place` tells two of a kind in one attempt apart."""
+    identity = f"{SCHEDULER}/{JobReference(job, reported.incarnation)}/{attempt}/{kind}" + (
+        f"/{place}" if place else ""
+    )
     return JobEvent(
         id=identity,
         job=job,
-        incarnation=state.incarnation,
+        incarnation=reported.incarnation,
         attempt=attempt,
         kind=kind,
         time=time,
