@@ -1,6 +1,7 @@
 """History: every record in ClickHouse, on a server or embedded, each exactly once."""
 
 from .client import DATABASE, open_client
+from .incarnations import FoundJob, find_job
 from .migrate import check_schema, migrate
 from .queries import Parameter, Query, QueryResult, ask, checked, queries, run
 from .retention import KEEP_DAYS, KEPT, set_retention
@@ -14,6 +15,7 @@ __all__ = [
     "STORED_TOPICS",
     "TABLE_OF",
     "ClickHouseWriter",
+    "FoundJob",
     "Parameter",
     "Query",
     "QueryResult",
@@ -21,6 +23,7 @@ __all__ = [
     "ask",
     "check_schema",
     "checked",
+    "find_job",
     "migrate",
     "open_client",
     "queries",
