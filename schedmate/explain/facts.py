@@ -43,7 +43,8 @@ _SLOWDOWNS = (
 )
 _LOOKS = (
     "SELECT model, error_type, faulty_component, root_line FROM model_answers "
-    "WHERE job = {job:String} AND attempt = {attempt:Int64} AND incarnation IN ({incarnation:String}, '') AND error_type NOT IN ('', 'unknown') "
+    "WHERE job = {job:String} AND attempt = {attempt:Int64} AND incarnation IN ({incarnation:String}, '') "
+    "AND error_type NOT IN ('', 'unknown') "
     "ORDER BY model, revision DESC, time DESC LIMIT 1 BY model"
 )
 

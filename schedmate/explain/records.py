@@ -19,7 +19,8 @@ _LIMIT: Final = 10_000
 _EVENTS: Final = (
     "SELECT attempt, toString(kind) AS kind, time, toString(scheduler) AS scheduler, "
     "arrayMap(node -> toString(node), nodes) AS nodes, gpus, toString(user) AS user, toString(state) AS state, exit_code, signal, "
-    "packed_with FROM scheduler_events WHERE job = {job:String} AND incarnation IN ({incarnation:String}, '') AND kind IN {kinds:Array(String)} ORDER BY time DESC LIMIT {limit:UInt32}"
+    "packed_with FROM scheduler_events WHERE job = {job:String} AND incarnation IN ({incarnation:String}, '') "
+    "AND kind IN {kinds:Array(String)} ORDER BY time DESC LIMIT {limit:UInt32}"
 )
 _KINDS: Final = ("submitted", "started", "packed", "unpacked", "requeued", "ended")
 _ALARMS: Final = (

@@ -33,8 +33,8 @@ _CONCERNED = (
 )
 _ATTEMPTS = (
     "SELECT a.job AS job, a.attempt AS attempt, started, ended, nodes, gpus, state, exit_code, v.signature AS cause, "  # noqa: S608 - names of ours
-    "v.error_type AS error_type FROM attempts AS a LEFT JOIN verdicts AS v ON v.job = a.job AND v.attempt = a.attempt AND v.incarnation = a.incarnation "
-    f"WHERE a.job IN {_CONCERNED} ORDER BY job, attempt"
+    "v.error_type AS error_type FROM attempts AS a LEFT JOIN verdicts AS v ON v.job = a.job AND v.attempt = a.attempt "
+    f"AND v.incarnation = a.incarnation WHERE a.job IN {_CONCERNED} ORDER BY job, attempt"
 )
 _AFTERWARDS = (
     # What began on a node within a day after its drain was decided.

@@ -148,9 +148,11 @@ class Pages:
         marks, plot = known.marks[::-1], draw(known)
         return render(
             request, "job.html",
-            name=name, job=found.job, others=found.others, row=row, estimate=estimate, expected=expected(estimate) if estimate else None, start=starts(start) if start else "",
+            name=name, job=found.job, others=found.others, row=row, estimate=estimate,
+            expected=expected(estimate) if estimate else None, start=starts(start) if start else "",
             parts_of=parts, timeline=known, marks=marks, plot=plot, curves=plot_data(known, plot) if plot else "", facts=facts,
-            attempts=sorted({mark.attempt for mark in marks}), ranks=rank_map(self._database, found.job, reports), lines=self._read is not None,
+            attempts=sorted({mark.attempt for mark in marks}), ranks=rank_map(self._database, found.job, reports),
+            lines=self._read is not None,
         )  # fmt: skip
 
     def lines(self, request: Request, form: Form = "html") -> Response:

@@ -177,8 +177,10 @@ LEFT JOIN
     FROM job_events
     WHERE scheduler != 'pipe' AND job IN (SELECT job FROM start_estimates)
     GROUP BY job, attempt, incarnation
-) AS a ON a.job = s.job AND a.attempt = s.attempt AND a.incarnation = s.incarnation
-WHERE isNull(a.started) OR a.started >= s.time;
+) AS a ON a.job = s.job AND a.attempt = s.attempt
+WHERE (isNull(a.started) OR a.started >= s.time)
+    -- Slurm does not show the incarnation of a job that was requeued.
+    AND (s.incarnation = '' OR a.incarnation = '' OR a.incarnation = s.incarnation);
 
 CREATE OR REPLACE VIEW estimate_scores AS
 SELECT
@@ -216,3 +218,45 @@ LEFT JOIN (
     FROM job_events WHERE kind IN ('submitted', 'requeued', 'started', 'ended') GROUP BY job, attempt, incarnation
 ) AS p ON p.job = e.job AND p.attempt = e.attempt AND p.incarnation = e.incarnation
 WHERE isNotNull(e.duration_s);
+
+CREATE OR REPLACE VIEW alarm_spans AS
+SELECT
+    job,
+    attempt,
+    incarnation,
+    kind,
+    since,
+    minIf(a.time, a.raised) AS said,
+    if(countIf(NOT a.raised) = 0, NULL, maxIf(a.time, NOT a.raised)) AS over,
+    argMaxIf(a.node, a.time, a.raised) AS node,
+    argMaxIf(tuple(a.rank), a.time, a.raised).1 AS rank,
+    argMaxIf(tuple(a.value), a.time, a.raised).1 AS value,
+    argMaxIf(tuple(a.usual), a.time, a.raised).1 AS usual,
+    argMaxIf(a.activity, a.time, a.raised) AS activity,
+    argMax(tuple(a.gpu_hours), a.time).1 AS gpu_hours,
+    argMaxIf(a.detail, a.time, a.raised) AS detail
+FROM alarms AS a
+GROUP BY job, attempt, incarnation, kind, since
+HAVING countIf(a.raised) > 0;
+
+CREATE OR REPLACE VIEW model_disagreements AS
+SELECT
+    a.id AS id,
+    a.job AS job,
+    a.attempt AS attempt,
+    a.incarnation AS incarnation,
+    a.time AS time,
+    f.error_type AS verdict,
+    f.confidence AS confidence,
+    f.signature AS signature,
+    f.message AS message,
+    a.error_type AS said,
+    a.faulty_component AS said_component,
+    a.certainty AS certainty,
+    a.root_line AS said_line,
+    a.lines AS said_lines,
+    a.model AS model
+FROM model_answers AS a
+INNER JOIN failures AS f ON f.job = a.job AND f.id = a.about AND f.revision = a.revision
+WHERE a.error_type NOT IN ('', 'unknown', f.error_type) AND f.error_type != 'unknown'
+LIMIT 1 BY a.id;
