@@ -7,6 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from .base import Evidence, Record
+from .recovery_action import RecoveryAction
 
 
 class ErrorType(StrEnum):
@@ -72,6 +73,9 @@ class Failure(Record, frozen=True, kw_only=True):
         time: Arrival of the line that explains the failure, in seconds since 1970.
         node: Host that printed the root line; the suspect, where the type is infrastructure. Empty where not known.
         node_evidence: True where that node's own log or the samples of its GPUs speak against it. What a job prints is no such evidence.
+        drain: Where `node_evidence` is true: whether one of the events on that node is fatal and on the list of those that may lead to a
+            drain. Null where there is no such evidence, or an earlier version wrote the record.
+        recovery_action: What the driver of the faulty GPU on that node states last that it needs; null where it states nothing.
         rank: Rank that printed it.
         root: The line that explains the failure; null where the log has none (killed from outside, say).
         message: What an operator should read: the root line's message, or what else is known.
@@ -99,6 +103,8 @@ class Failure(Record, frozen=True, kw_only=True):
     time: float
     node: str = ""
     node_evidence: bool = False
+    drain: bool | None = None
+    recovery_action: RecoveryAction | None = None
     rank: int | None = None
     root: Evidence | None = None
     message: str

@@ -38,17 +38,18 @@ def test_a_kernel_log_tells_of_what_the_catalogue_knows() -> None:
     found = read(KERNEL)
     assert [(one.signature, one.component) for one in found] == [
         ("xid_fallen_off_bus", Component.GPU),
+        ("aer_corrected", Component.NODE),
         ("pcie_fatal", Component.NODE),
         ("oom_killer", Component.NODE),
         ("block_io_error", Component.STORAGE),
         ("ib_link_down", Component.NETWORK),
     ]
-    assert [one.place.line for one in found] == [41, 43, 44, 45, 46]
+    assert [one.place.line for one in found] == [41, 42, 43, 44, 45, 46]
     assert found[0].time == 1000.001
-    assert [one.jobs for one in found] == [[], [], ["17"], [], []]
-    assert [one.device for one in found] == ["0000:3b:00", "0000:3a:00.0", "", "", "0000:5e:00.0"]
-    assert found[0].severity is Severity.FATAL
-    assert len({one.id for one in found}) == 5
+    assert [one.jobs for one in found] == [[], [], [], ["17"], [], []]
+    assert [one.device for one in found] == ["0000:3b:00", "0000:3a:00.0", "0000:3a:00.0", "", "", "0000:5e:00.0"]
+    assert [one.severity for one in found[:3]] == [Severity.FATAL, Severity.WARNING, Severity.FATAL]
+    assert len({one.id for one in found}) == 6
 
 
 def test_counters_tell_by_their_growth_alone() -> None:
