@@ -219,7 +219,8 @@ def _followed(one: NodeFinding, state: NodeState) -> NodeFinding:
     earlier = (
         known.finding
         for known in reversed(state.findings)
-        if known.finding.device == one.device and f"{known.finding.event} ".startswith(f"{name} ")
+        if (known.finding.place.topic, known.finding.device) == (one.place.topic, one.device)
+        and f"{known.finding.event} ".startswith(f"{name} ")
     )
     cause = next(earlier, None)
     if cause is None:

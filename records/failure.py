@@ -132,6 +132,9 @@ def identified(failure: Failure) -> Failure:
     """
     said = msgspec.to_builtins(msgspec.structs.replace(failure, id="", revision=0))
     del said["step"], said["epoch"]
+    for later in ("drain", "recovery_action"):  # verdicts that were written before these fields existed keep their ids
+        if said[later] is None:
+            del said[later]
     digest = hashlib.blake2b(json.dumps(said).encode(), digest_size=8).hexdigest()
     root = failure.root
     about = f"{root.topic}/{root.partition}/{root.offset}/{root.line}" if root else failure.signature or "none"

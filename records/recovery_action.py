@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class RecoveryAction(StrEnum):
-    """The states of NVML's `nvmlDeviceGpuRecoveryAction_t`; Xid 154 reports a change of it."""
+    """The states of NVML's `nvmlDeviceGpuRecoveryAction_t`, in the order of their numbers; Xid 154 reports a change."""
 
     NONE = "none"
     """Nothing: the GPU can be used."""
@@ -24,6 +24,12 @@ class RecoveryAction(StrEnum):
     """The whole system must be started again."""
     UNKNOWN = "unknown"
     """A state that this version does not know."""
+
+    @classmethod
+    def from_nvml(cls, code: int) -> "RecoveryAction":
+        """Return the state that NVML and the driver's messages give as the number `code`."""
+        states = list(cls)[:-1]
+        return states[code] if 0 <= code < len(states) else cls.UNKNOWN
 
     @classmethod
     def _missing_(cls, value: object) -> "RecoveryAction | None":

@@ -39,17 +39,17 @@ _INJECTED = re.compile(r" XC\d i(\d)\b", re.IGNORECASE)
 _REGISTERS = re.compile(r"\((0x[0-9a-f]{1,16}(?:(?:, ?| )0x[0-9a-f]{1,16})*)", re.IGNORECASE)
 _ACTION = re.compile(r"recovery action\b.{0,80}(?:\bto|->) (?:0x([0-9a-f]{1,2})\b)? ?\(?([a-z0-9 ]{0,40})", re.IGNORECASE)
 
-_ACTION_CODES = (
-    RecoveryAction.NONE,
-    RecoveryAction.GPU_RESET,
-    RecoveryAction.NODE_REBOOT,
-    RecoveryAction.DRAIN_P2P,
-    RecoveryAction.DRAIN_AND_RESET,
-    RecoveryAction.RECOVER_IMEX_DOMAIN,
-    RecoveryAction.BUS_RESET,
-    RecoveryAction.SYSTEM_REBOOT,
+_ACTION_WORDS = (
+    ("none", RecoveryAction.NONE),
+    ("system reboot", RecoveryAction.SYSTEM_REBOOT),
+    ("reboot", RecoveryAction.NODE_REBOOT),
+    ("drain and reset", RecoveryAction.DRAIN_AND_RESET),
+    ("drain", RecoveryAction.DRAIN_P2P),
+    ("imex", RecoveryAction.RECOVER_IMEX_DOMAIN),
+    ("bus reset", RecoveryAction.BUS_RESET),
+    ("reset", RecoveryAction.GPU_RESET),
 )
-"""By number, as `nvmlDeviceGpuRecoveryAction_t` has them."""
+"""Words of a recovery action that comes without its number; the first that is found holds."""
 
 
 class Xid(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,24 +127,11 @@ def address(text: str) -> str:
     return f"{domain.removeprefix('0000') if len(domain) == 8 else domain:0>4}:{parts[-2]:0>2}:{parts[-1]:0>2}"
 
 
-def recovery_action(code: int, words: str = "") -> RecoveryAction:
-    """Return the recovery action of NVML's number `code`, or else of its name; `unknown` for one that is newer than this table."""
-    if 0 <= code < len(_ACTION_CODES):
-        return _ACTION_CODES[code]
+def _recovery_action(code: str | None, words: str) -> RecoveryAction:
+    if code is not None:
+        return RecoveryAction.from_nvml(int(code, 16))
     words = words.lower()
-    for word, action in (
-        ("none", RecoveryAction.NONE),
-        ("system reboot", RecoveryAction.SYSTEM_REBOOT),
-        ("reboot", RecoveryAction.NODE_REBOOT),
-        ("drain and reset", RecoveryAction.DRAIN_AND_RESET),
-        ("drain", RecoveryAction.DRAIN_P2P),
-        ("imex", RecoveryAction.RECOVER_IMEX_DOMAIN),
-        ("bus reset", RecoveryAction.BUS_RESET),
-        ("reset", RecoveryAction.GPU_RESET),
-    ):
-        if word in words:
-            return action
-    return RecoveryAction.UNKNOWN
+    return next((action for word, action in _ACTION_WORDS if word in words), RecoveryAction.UNKNOWN)
 
 
 def _report(found: re.Match[str]) -> Xid:
@@ -164,7 +151,7 @@ def _report(found: re.Match[str]) -> Xid:
         link=_link(rest),
         registers=tuple(int(each, 16) for each in re.split(r"[, ]+", registers[1])) if registers else (),
         injected=injected is not None and injected[1] != "0",
-        recovery_action=recovery_action(int(action[1] or "ff", 16), action[2]) if action else None,
+        recovery_action=_recovery_action(action[1], action[2]) if action else None,
         caused_by=int(cause[1]) if cause else None,
     )
 
