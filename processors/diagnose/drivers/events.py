@@ -14,8 +14,6 @@ from .xid import Xid, read_xid
 
 Level = Literal["none", "warning", "error", "fatal"]
 _LEVELS: tuple[Level, ...] = ("none", "warning", "error", "fatal")
-_IN_WORDS = "xid_in_words"
-"""Catalogue entry of a fatal Xid that a program names."""
 _LINES = 4096
 """Lines whose meaning is remembered."""
 
@@ -102,8 +100,6 @@ def meaning(xid: Xid) -> EventMeaning:
     rows = [*_by_register(xid), *(row for row in table().event if row.matches(xid))]
     agreeing = (row for row in rows if xid.fatal is None or (row.severity == "fatal") is xid.fatal)
     found: EventMeaning = next(agreeing, rows[0])
-    if xid.in_words:
-        return _in_words(found)
     return msgspec.structs.replace(found, drain=False) if xid.injected else found
 
 
@@ -117,10 +113,3 @@ def _by_register(xid: Xid) -> Iterator[EventMeaning]:
         known[row.register] |= row.mask
     if rows and not any(xid.registers[number - 1] & ~mask for number, mask in known.items()):
         yield max(rows, key=lambda row: _LEVELS.index(row.severity))
-
-
-def _in_words(found: EventMeaning) -> EventMeaning:
-    """Return the meaning of a number that a program names: less certain, and no reason for a drain."""
-    if found.severity != "fatal":
-        return msgspec.structs.replace(found, signature="", severity="none", drain=False)
-    return msgspec.structs.replace(found, signature=_IN_WORDS, drain=False)

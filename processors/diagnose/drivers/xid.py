@@ -21,10 +21,6 @@ _REPORT = re.compile(
 _FABRIC_MANAGER = re.compile(
     r"detected nvswitch (?P<word>non-? ?fatal|fatal) error (?P<number>\d{1,5})\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL
 )
-_IN_WORDS = re.compile(
-    r"(?<![a-z])xid(?:criticalerror: ?xid)?(?: errors?| code| event)?s?(?: ?[:=#]| detected:?| is)? ?\[?(?P<number>\d{1,3})\b",
-    re.IGNORECASE,
-)
 _DEVICE = re.compile(r"(?:[0-9a-f]{4,8}:)[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?", re.IGNORECASE)
 _INSTANCE = re.compile(r"\b(?:GPU-)?(CI|GI|I):? ?(\d{1,3})\b", re.IGNORECASE)
 _PROCESS = re.compile(r", pid=[^,]{0,40}(?:, name=[^,]{0,100})?", re.IGNORECASE)
@@ -67,7 +63,6 @@ class Xid(msgspec.Struct, frozen=True, kw_only=True):
         injected: True where a test injected the error.
         recovery_action: The driver's new recovery action (Xid 154).
         caused_by: Number of the Xid that this one follows from (`caused by previous Xid 145`).
-        in_words: True where a program names the number, and the line is none of the driver's.
     """
 
     number: int
@@ -81,7 +76,6 @@ class Xid(msgspec.Struct, frozen=True, kw_only=True):
     injected: bool = False
     recovery_action: RecoveryAction | None = None
     caused_by: int | None = None
-    in_words: bool = False
 
     @property
     def status(self) -> int | None:
@@ -113,8 +107,6 @@ def read_xid(line: str) -> Xid | None:
             fatal=_is_fatal(found["word"]),
             link=_link(found["rest"]),
         )
-    if found := _IN_WORDS.search(line):
-        return Xid(number=int(found["number"]), in_words=True)
     return None
 
 
@@ -161,11 +153,11 @@ def _severity(rest: str) -> tuple[str, bool | None]:
 
     `Fatal` counts only where the driver prints the severity: a sentence such as `fatal error detected on link 2` is a description.
     """
-    if found := _SUB_CODE.match(rest):
-        return found["name"].upper(), _is_fatal(found["word"])
     if found := _WORD.match(rest):
         following = rest[found.end() : found.end() + 1]
         return "", _is_fatal(found["word"]) if following in {"", ",", ":", "."} else None
+    if found := _SUB_CODE.match(rest):
+        return found["name"].upper(), _is_fatal(found["word"])
     bare = re.match(r"\W{0,3}([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b", rest)
     return bare[1] if bare else "", False if _NONFATAL.search(rest) else None
 
