@@ -6,6 +6,7 @@ sample → what the GPUs of each attempt do (`activity/node.py`)
 Placements and findings come in any order; whichever comes second makes the record.
 """
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -28,8 +29,8 @@ from .activity.gpu import GAP_S
 from .activity.node import follow
 from .budget import over_budget
 from .diagnose.catalogue import Signature, load
-from .diagnose.nodes.corroborate import AFTER_S, BEFORE_S
 from .diagnose.drivers import read_xid
+from .diagnose.nodes.corroborate import AFTER_S, BEFORE_S
 from .diagnose.nodes.finding import identity, worse
 from .diagnose.nodes.gpu import COUNTERS, GpuReader
 from .diagnose.nodes.log import NodeLogReader
@@ -46,6 +47,12 @@ HEALTHY = "gpus_healthy"
 """Signature of the finding that GPUs were watched and showed nothing."""
 PRODUCERS = 64
 """Producers whose numbering is remembered."""
+
+
+_COUNTED = re.compile(
+    r"\b(\d{1,9}) (?:CE\b|new (?:correctable|deferred) hardware errors|[\w ]{1,40} since the sample before)"
+)
+"""Words of the kernel, of amdgpu and of `GpuReader` behind a number of new errors."""
 
 
 class NodeMetrics:
@@ -150,7 +157,7 @@ class NodeProcessor:
         """Return `one`, one level worse where such events of its device or link repeat above the rate of their signature."""
         rate = self._rates.get(one.signature)
         key = f"{one.place.topic}/{one.signature}/{one.gpu}/{one.device}/{one.link}"
-        return worse(one) if rate and state.repeats(key, one.time, *rate) else one
+        return worse(one) if rate and state.repeats(key, one.time, _count(one.place.text), *rate) else one
 
     def _place(self, placement: Placement, state: NodeState) -> list[Record]:
         """Report to a placement that is new, or changed, what concerns it; to others what concerns them alone no longer, or now."""
@@ -208,6 +215,12 @@ def _watch(time: float, state: NodeState) -> None:
     if abs(time - state.watched) > GAP_S:  # a gap, or a clock that was set
         state.watched_since = state.watched = time
     state.watched = max(state.watched, time)
+
+
+def _count(text: str) -> int:
+    """Return how many errors a line reports; 1 where it states none, or states a sum since the driver was loaded."""
+    found = _COUNTED.search(text)
+    return int(found[1]) if found else 1
 
 
 def _followed(one: NodeFinding, state: NodeState) -> NodeFinding:

@@ -91,10 +91,10 @@ class NodeState(KeyedState, kw_only=True, omit_defaults=True):
         kept = [each for each in [*self.findings, one] if each.finding.time > one.finding.time - KEPT_S]
         self.findings = sorted(kept, key=lambda each: (each.finding.time, each.finding.id))[-FINDINGS:]
 
-    def repeats(self, key: str, time: float, times: int, within_s: float) -> bool:
-        """Note an event of `key`; return whether there were `times` of them within `within_s` seconds."""
+    def repeats(self, key: str, time: float, count: int, times: int, within_s: float) -> bool:
+        """Note `count` events of `key`; return whether there were `times` of them within `within_s` seconds."""
         newest = [each for each in self.rates.pop(key, []) if abs(time - each) < within_s]
-        self.rates[key] = [*newest, time][-times:]
+        self.rates[key] = [*newest, *[time] * min(count, times)][-times:]
         if len(self.rates) > RATES:
             del self.rates[next(iter(self.rates))]
         return len(self.rates[key]) >= times

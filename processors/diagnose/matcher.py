@@ -92,7 +92,7 @@ class Matcher:
         return [number for number in likely if self._alone[number].search(text)]
 
     def signature(self, found: Sequence[int], line: str, without: Collection[str] = ()) -> Signature | None:
-        """Return the most confident signature among the patterns `found` in `line` that agrees with what `line` states, of no kind in `without`.
+        """Return the most confident signature among the patterns `found` that agrees with what `line` states, of no kind in `without`.
 
         What the table of driver events states of a line comes before what its words are like.
         """

@@ -57,7 +57,15 @@ def ran(
         LogChunk(job="j", node=NODE, producer="p", lines=lines, time=ENDED - 10, first_line=1, first_piece=1),
         NodeLogChunk(node=NODE, source="kernel", producer="k", lines=list(node), time=ENDED - 20),
         *samples,
-        JobEvent(id="e", job="j", kind=EventKind.ENDED, time=ENDED, nodes=[NODE], exit_code=code, state="FAILED" if code else "COMPLETED"),
+        JobEvent(
+            id="e",
+            job="j",
+            kind=EventKind.ENDED,
+            time=ENDED,
+            nodes=[NODE],
+            exit_code=code,
+            state="FAILED" if code else "COMPLETED",
+        ),
     ]
     broker = MemoryBroker(partitions=1)
     worker = LocalWorker(broker, [Engine(NodeProcessor()), Engine(JobProcessor())])
@@ -125,20 +133,27 @@ def test_a_warning_in_a_jobs_own_output_is_no_verdict(line: str) -> None:
     assert ran(job=[line], code=0)[1] is None
 
 
+DBE = "48, pid=7, name=python3, An uncorrectable double bit error (DBE) has been detected on GPU"
+LINK_14 = (
+    "Xid (PCI:0000:D8:00): 74, pid='<unknown>', name=<unknown>, NVLink: fatal error detected on link 14"
+    "({}, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0)"
+)
+FABRIC_MANAGER = "[Sep 17 2024 06:01:46] [ERROR] detected NVSwitch fatal error 20034 on fid 0 on NVSwitch pci bus id 00000000:47:00.0"
+AMD = "amdgpu 0000:83:00.0: amdgpu: "
 FAULTS = [
     (LINK_DOWN, "xid_nvlink", Component.NVLINK),
     (LINK_DOWN.replace("Fatal", "FATAL"), "xid_nvlink", Component.NVLINK),
     (FALLEN, "xid_fallen_off_bus", Component.GPU),
     (FALLEN.replace("NVRM: Xid (PCI:0018:01:00)", "xid (PCI:3b:00.0)"), "xid_fallen_off_bus", Component.GPU),
-    (XID + "48, pid=7, name=python3, An uncorrectable double bit error (DBE) has been detected on GPU", "xid_ecc_uncorrectable", Component.GPU),
+    (XID + DBE, "xid_ecc_uncorrectable", Component.GPU),
     ("NVRM: Xid (PCI:0000:01:00 GPU-I:05 GPU-CI:02): 95, pid=7194, Uncontained error", "xid_ecc_uncorrectable", Component.GPU),
-    ("Xid (PCI:0000:D8:00): 74, pid='<unknown>', name=<unknown>, NVLink: fatal error detected on link 14(0x10001, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0)", "xid_nvlink", Component.NVLINK),
+    (LINK_14.format("0x10001"), "xid_nvlink", Component.NVLINK),
     (RESET_REQUIRED, "xid_recovery", Component.GPU),
     ("nvidia-nvswitch1: SXid (PCI:0000:06:00.0): 20034, Fatal, Link 30 LTSSM Fault Up", "sxid_fatal", Component.NVLINK),
-    ("[Sep 17 2024 06:01:46] [ERROR] [tid 1234] detected NVSwitch fatal error 20034 on fid 0 on NVSwitch pci bus id 00000000:47:00.0", "sxid_fatal", Component.NVLINK),
-    ("amdgpu 0000:83:00.0: amdgpu: 2 uncorrectable hardware errors detected in umc block", "amdgpu_uncorrectable", Component.GPU),
-    ("amdgpu 0000:83:00.0: amdgpu: socket: 0, die: 1 2 new uncorrectable hardware errors detected in gfx block", "amdgpu_uncorrectable", Component.GPU),
-    ("amdgpu 0000:83:00.0: amdgpu: GPU reset(2) failed", "amdgpu_reset_failed", Component.GPU),
+    (FABRIC_MANAGER, "sxid_fatal", Component.NVLINK),
+    (AMD + "2 uncorrectable hardware errors detected in umc block", "amdgpu_uncorrectable", Component.GPU),
+    (AMD + "socket: 0, die: 1 2 new uncorrectable hardware errors detected in gfx block", "amdgpu_uncorrectable", Component.GPU),
+    (AMD + "GPU reset(2) failed", "amdgpu_reset_failed", Component.GPU),
 ]  # fmt: skip
 
 
@@ -188,6 +203,12 @@ def test_xid_45_follows_the_xid_that_it_names() -> None:
     assert last is not None
     assert (last.signature, last.faulty_component) == ("xid_nvlink", Component.NVLINK)
     assert len(drains(decisions)) == 1
+    _, last, _ = ran(job=[BIT_ERRORS, follows.format(1)])
+    assert last is not None
+    assert last.error_type is not ErrorType.INFRASTRUCTURE
+    _, last, _ = ran(job=[LINK_DOWN, follows.format(1)])
+    assert last is not None
+    assert (last.signature, last.faulty_component) == ("xid_nvlink", Component.NVLINK)
     alone, _, decisions = ran(node=[follows.format(1)], job=[NCCL])
     assert [(one.component, one.severity) for one in alone if one.event] == [(Component.NVLINK, Severity.ERROR)]
     assert drains(decisions) == []
@@ -229,7 +250,7 @@ def test_nvml_states_the_recovery_action() -> None:
 def test_a_number_alone_of_nvml_drains_nothing(number: int) -> None:
     _, last, decisions = ran(samples=[GpuSample(id="s", node=NODE, gpu=1, time=ENDED - 20, xids=[number])])
     assert last is not None
-    assert last.source not in {"gpu-metrics"}
+    assert last.source != "gpu-metrics"
     assert drains(decisions) == []
 
 
@@ -244,6 +265,17 @@ def test_the_same_warning_above_its_rate_is_an_error() -> None:
         assert last is not None
         assert not last.node_evidence
         assert drains(decisions) == []
+
+
+def test_a_line_that_counts_errors_weighs_as_many() -> None:
+    def worst(line: str) -> bool:
+        return any(one.severity is Severity.ERROR for one in ran(node=[line])[0])
+
+    assert worst("EDAC MC0: 4000 CE memory read error on CPU_SrcID#0_Ha#0_Chan#1_DIMM#0 (channel:1)")
+    assert worst(
+        "amdgpu 0000:83:00.0: amdgpu: socket: 4, die: 0 500 new correctable hardware errors detected in umc block"
+    )
+    assert not worst("amdgpu 0000:83:00.0: amdgpu: 500 correctable hardware errors detected in total in umc block")
 
 
 def test_marginal_bits_of_one_link_count_together() -> None:

@@ -29,14 +29,14 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         name: The cause, in snake case; what counts as one root cause.
         pattern: RE2, searched in the line with all digits replaced by 0. Write `\d` where a number stands.
         numbers: Where not empty: the pattern's first group, read from the unmasked line, must be one of these.
-        driver_event: True where the table of driver events (`diagnose.drivers`) selects the entry, by what the line states of its Xid or SXid.
+        driver_event: True where the table of driver events (`diagnose.drivers`) selects the entry, by what the line states of its Xid.
         kind: Place in the graph of causes and consequences (`diagnose.kinds`).
         error_type: Whose fault it is.
         component: What is faulty; `none` unless infrastructure.
         restartable: Would the unchanged job plausibly succeed if started again? Absent: not known.
         confidence: 0 to 1, of the whole verdict.
         severity: How bad a finding of a node is that rests on such a line; absent: follows from the confidence.
-        drain: True where such a line in a node's log, when it is fatal, may lead to a drain. The table of driver events decides for its own.
+        drain: True where such a line in a node's log, when it is fatal, may lead to a drain; driver events have a table of their own.
         repeats: Number of such lines from which they are one level worse; 0: they stay what they are.
         within_s: Time in which they count, in seconds.
         action: What an operator should do.

@@ -108,7 +108,7 @@ def _by_register(xid: Xid) -> Iterator[EventMeaning]:
     if xid.switch or xid.number != 74 or len(xid.registers) < 7:
         return
     rows = [row for row in table().register if xid.registers[row.register - 1] & row.mask]
-    known = {number: 0 for number in (1, 3, 4, 5)}
+    known = dict.fromkeys((1, 3, 4, 5), 0)
     for row in rows:
         known[row.register] |= row.mask
     if rows and not any(xid.registers[number - 1] & ~mask for number, mask in known.items()):

@@ -28,7 +28,6 @@ GONE, DOUBTFUL = 0.93, 0.4
 """Confidence in a GPU that cannot be read, by its own fault, or for whatever reason."""
 
 
-
 class CounterMeaning(NamedTuple):
     """What the growth of a counter of `GpuSample` means.
 
@@ -39,7 +38,7 @@ class CounterMeaning(NamedTuple):
         component: What is faulty.
         severity: Severity of one sample in which it grew.
         confidence: Confidence in that.
-        repeats: Samples with growth from which it is one level worse; 0: it stays what it is.
+        repeats: Errors from which it is one level worse; 0: it stays what it is.
         within_s: Time in which they count, in seconds.
     """
 
@@ -55,8 +54,19 @@ class CounterMeaning(NamedTuple):
 
 COUNTERS = (
     CounterMeaning("ecc_uncorrected", "uncorrected memory errors", kinds.DEVICE, Component.GPU, Severity.FATAL, 0.95),
-    CounterMeaning("ecc_corrected", "corrected memory errors", kinds.WARNING, Component.GPU, Severity.WARNING, 0.9, 100, 3600.0),
-    CounterMeaning("rows_remapped", "rows remapped for uncorrected errors", kinds.WARNING, Component.GPU, Severity.WARNING, 0.9, 3, 86400.0),
+    CounterMeaning(
+        "ecc_corrected", "corrected memory errors", kinds.WARNING, Component.GPU, Severity.WARNING, 0.9, 100, 3600.0
+    ),
+    CounterMeaning(
+        "rows_remapped",
+        "rows remapped for uncorrected errors",
+        kinds.WARNING,
+        Component.GPU,
+        Severity.WARNING,
+        0.9,
+        3,
+        86400.0,
+    ),
     CounterMeaning("nvlink_errors", "NVLink errors", kinds.PEER, Component.NVLINK, Severity.WARNING, 0.6, 100, 3600.0),
 )
 """Errors that the hardware corrects are warnings (NVIDIA, GPU Memory Error Management; NVML, NVLink error counters)."""

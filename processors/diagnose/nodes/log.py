@@ -12,7 +12,9 @@ from records import Evidence, NodeFinding, Position
 
 from .finding import of_signature
 
-TOLD = frozenset({kinds.NODE, kinds.DEVICE, kinds.STALL, kinds.FAULT, kinds.FABRIC, kinds.STORAGE, kinds.PEER, kinds.WARNING})
+TOLD = frozenset(
+    {kinds.NODE, kinds.DEVICE, kinds.STALL, kinds.FAULT, kinds.FABRIC, kinds.STORAGE, kinds.PEER, kinds.WARNING}
+)
 """Kinds of lines that say something of the node. What programs print of themselves is not among them."""
 
 HARMLESS = frozenset({kinds.BENIGN, kinds.RETRY, kinds.GOES_ON})

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from processors.diagnose.drivers import Xid, read_xid
 from records import RecoveryAction
 
+FABRIC_MANAGER = "nv-fabricmanager[5183]: detected NVSwitch "
 BIT_ERRORS = "149, NETIR_BER_EVENT Nonfatal XC0 i0 Link 03 (0x00086226 0x00000000 0x00000000)"
 
 
@@ -55,6 +56,7 @@ def test_a_nonfatal_bit_error_rate(prefix: str, report: str, device: str) -> Non
 def test_a_fatal_sub_code(word: str, process: str) -> None:
     found = read(f"NVRM: Xid (PCI:0018:01:00): 149, {process}NETIR_LINK_EVT {word} XC0 i0 Link 08 (0x004505c6 0x0)")
     assert (found.sub_code, found.fatal, found.link, found.reason) == ("NETIR_LINK_EVT", True, 8, 4)
+    assert found.process == (7 if "=7" in process else None)
 
 
 @pytest.mark.parametrize("word", ["Nonfatal", "Non-fatal", "NON-FATAL", "non fatal"])
@@ -115,8 +117,8 @@ def test_instances_of_mig(where: str, instance: str) -> None:
     [
         ("nvidia-nvswitch1: SXid (PCI:0000:06:00.0): 20034, Fatal, Link 30 LTSSM Fault Up", 20034, True),
         ("nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 12028, Non-fatal, Link 32 egress error (First)", 12028, False),
-        ("nv-fabricmanager[5183]: detected NVSwitch non-fatal error 22013 on NodeId 0 on NVSwitch pci bus id 00000000:08:00.0 port 60", 22013, False),
-        ("[Sep 17 2024 06:01:46] [ERROR] [tid 1234] detected NVSwitch fatal error 20034 on fid 0 on NVSwitch pci bus id 00000000:47:00.0", 20034, True),
+        (FABRIC_MANAGER + "non-fatal error 22013 on NodeId 0 on NVSwitch pci bus id 00000000:08:00.0 port 60", 22013, False),
+        ("[ERROR] [tid 1234] detected NVSwitch fatal error 20034 on fid 0 on NVSwitch pci bus id 00000000:47:00.0", 20034, True),
     ],
 )  # fmt: skip
 def test_switches(line: str, number: int, fatal: bool) -> None:
@@ -130,7 +132,15 @@ def test_an_injected_error() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["", "NVRM: loading NVIDIA UNIX x86_64 Kernel Module", "taxid (9606): 12", "oxide 79", "health check: GPU 3 reports XID error 79", "Xid file not found"]
+    "line",
+    [
+        "",
+        "NVRM: loading NVIDIA UNIX x86_64 Kernel Module",
+        "taxid (9606): 12",
+        "oxide 79",
+        "health check: GPU 3 reports XID error 79",
+        "Xid file not found",
+    ],
 )
 def test_other_lines(line: str) -> None:
     assert read_xid(line) is None
