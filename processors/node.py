@@ -92,7 +92,8 @@ class NodeProcessor:
     def __init__(self, signatures: Sequence[Signature] | None = None) -> None:
         known = load() if signatures is None else signatures
         self._log, self._gpus = NodeLogReader(known), GpuReader(known)
-        rates = {one.name: (one.repeats, one.within_s) for one in (*known, *COUNTERS)}
+        rates = {one.name: (one.repeats, one.within_s) for one in known}
+        rates |= {one.name: (one.repeats, one.within_s) for one in COUNTERS}
         self._rates = {name: rate for name, rate in rates.items() if rate[0]}
         self.metrics = NodeMetrics()
 

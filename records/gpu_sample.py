@@ -41,7 +41,7 @@ class GpuSample(Record, frozen=True, kw_only=True):
         nvlink_errors: Sum of the error counters of all NVLinks.
         nvlink_active: Number of active links.
         xids: Xid events since the sample before.
-        recovery_action: What the GPU needs to recover, as the driver states it (drivers from 570 on).
+        recovery_action: What the GPU needs to recover, as the driver states it; null where it has no such field.
         processes: Compute processes.
         recorded: True where the sample was replayed from a recording.
         error: What NVML said where the GPU could not be read (`GPU is lost`); empty for a healthy one.

@@ -8,6 +8,7 @@ import re
 
 import msgspec
 
+from processors.grammar.prefix import clean
 from records import RecoveryAction
 
 _READ = 2000
@@ -100,7 +101,7 @@ class Xid(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_xid(line: str) -> Xid | None:
     """Return the Xid or SXid that `line` reports; null where it reports none."""
-    line = line[:_READ]
+    line = clean(line[:_READ]) if "\x1b" in line else line[:_READ]
     if found := _REPORT.search(line):
         return _report(found)
     if found := _FABRIC_MANAGER.search(line):

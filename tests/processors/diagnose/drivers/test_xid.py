@@ -29,6 +29,7 @@ def read(line: str) -> Xid:
         "4,2212,4053155111,-;",
         "kern  :warn  : [Fri Nov 27 18:58:10 2026] ",
         "[rank3]: ",
+        "\x1b[32m[449410.332316] \x1b[0m\x1b[33m",
     ],
 )
 @pytest.mark.parametrize(
