@@ -6,7 +6,7 @@ from processors.diagnose.catalogue import load
 from processors.diagnose.nodes import GpuReader, NodeLogReader
 from processors.diagnose.nodes.gpu import GpuMemory
 from processors.new_lines import NewLines
-from records import Component, ErrorType, GpuProcess, GpuSample, NodeFinding, Position, Severity
+from records import Component, ErrorType, GpuProcess, GpuSample, NodeFinding, Position, RecoveryAction, Severity
 
 SIGNATURES = load()
 LOG, GPU = NodeLogReader(SIGNATURES), GpuReader(SIGNATURES)
@@ -63,6 +63,33 @@ def test_counters_tell_by_their_growth_alone() -> None:
     assert GPU.read(sample(ecc_uncorrected=0), AT, memory) == []  # the driver was loaded again
     (one,) = GPU.read(sample(nvlink_errors=99), AT, memory)
     assert one.component is Component.NVLINK
+
+
+@pytest.mark.parametrize(
+    ("counter", "severity"),
+    [
+        ("ecc_uncorrected", Severity.FATAL),
+        ("ecc_corrected", Severity.WARNING),
+        ("rows_remapped", Severity.WARNING),
+        ("nvlink_errors", Severity.WARNING),
+    ],
+)
+def test_errors_that_the_hardware_corrected_are_warnings(counter: str, severity: Severity) -> None:
+    memory: dict[str, GpuMemory] = {}
+    GPU.read(sample(**{counter: 4}), AT, memory)
+    (found,) = GPU.read(sample(**{counter: 5}), AT, memory)
+    assert (found.signature, found.severity, found.drain) == (counter, severity, False)
+
+
+def test_a_change_of_the_recovery_action_is_reported_once() -> None:
+    memory: dict[str, GpuMemory] = {}
+    assert GPU.read(sample(recovery_action=RecoveryAction.NONE), AT, memory) == []
+    (found,) = GPU.read(sample(recovery_action=RecoveryAction.GPU_RESET), AT, memory)
+    assert (found.signature, found.severity, found.drain) == ("gpu_recovery_action", Severity.FATAL, True)
+    assert GPU.read(sample(recovery_action=RecoveryAction.GPU_RESET), AT, memory) == []
+    assert GPU.read(sample(), AT, memory) == []
+    (found,) = GPU.read(sample(recovery_action=RecoveryAction.NONE), AT, memory)
+    assert (found.severity, found.recovery_action) == (Severity.WARNING, RecoveryAction.NONE)
 
 
 def test_a_kernel_log_tells_of_a_fault_of_a_program() -> None:
