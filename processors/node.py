@@ -6,6 +6,7 @@ sample → what the GPUs of each attempt do (`activity/node.py`)
 Placements and findings come in any order; whichever comes second makes the record.
 """
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -28,9 +29,10 @@ from .activity.gpu import GAP_S
 from .activity.node import follow
 from .budget import over_budget
 from .diagnose.catalogue import Signature, load
+from .diagnose.drivers import read_xid
 from .diagnose.nodes.corroborate import AFTER_S, BEFORE_S
-from .diagnose.nodes.finding import identity
-from .diagnose.nodes.gpu import GpuReader
+from .diagnose.nodes.finding import identity, worse
+from .diagnose.nodes.gpu import COUNTERS, GpuReader
 from .diagnose.nodes.log import NodeLogReader
 from .grammar.extractor import templates
 from .keyed import Part
@@ -45,6 +47,12 @@ HEALTHY = "gpus_healthy"
 """Signature of the finding that GPUs were watched and showed nothing."""
 PRODUCERS = 64
 """Producers whose numbering is remembered."""
+
+
+_COUNTED = re.compile(
+    r"\b(\d{1,9}) (?:CE\b|new (?:correctable|deferred) hardware errors|[\w ]{1,40} since the sample before)"
+)
+"""Words of the kernel, of amdgpu and of `GpuReader` behind a number of new errors."""
 
 
 class NodeMetrics:
@@ -84,6 +92,9 @@ class NodeProcessor:
     def __init__(self, signatures: Sequence[Signature] | None = None) -> None:
         known = load() if signatures is None else signatures
         self._log, self._gpus = NodeLogReader(known), GpuReader(known)
+        rates = {one.name: (one.repeats, one.within_s) for one in known}
+        rates |= {one.name: (one.repeats, one.within_s) for one in COUNTERS}
+        self._rates = {name: rate for name, rate in rates.items() if rate[0]}
         self.metrics = NodeMetrics()
 
     def fresh(self, key: str) -> NodeState:
@@ -125,6 +136,7 @@ class NodeProcessor:
         return ["" if place in beyond else each for place, each in enumerate(masked)] if beyond else masked
 
     def _found(self, one: NodeFinding, state: NodeState) -> list[Record]:
+        one = self._rated(_followed(one, state), state)
         first = next((known for known in state.findings if _same(known.finding, one)), None)
         if first is None:
             self.metrics.findings.inc()
@@ -141,6 +153,12 @@ class NodeProcessor:
             return [_report(first, None, [])]
         self.metrics.reported.inc(len(concerned))
         return [_report(first, placement, concerned) for placement in concerned]
+
+    def _rated(self, one: NodeFinding, state: NodeState) -> NodeFinding:
+        """Return `one`, one level worse where such events of its device or link repeat above the rate of their signature."""
+        rate = self._rates.get(one.signature)
+        key = f"{one.place.topic}/{one.signature}/{one.gpu}/{one.device}/{one.link}"
+        return worse(one) if rate and state.repeats(key, one.time, _count(one.place.text), *rate) else one
 
     def _place(self, placement: Placement, state: NodeState) -> list[Record]:
         """Report to a placement that is new, or changed, what concerns it; to others what concerns them alone no longer, or now."""
@@ -200,12 +218,48 @@ def _watch(time: float, state: NodeState) -> None:
     state.watched = max(state.watched, time)
 
 
-def _same(first: NodeFinding, one: NodeFinding) -> bool:
-    what = (first.place.topic, first.signature, first.gpu, first.device, first.jobs)
-    return (
-        what == (one.place.topic, one.signature, one.gpu, one.device, one.jobs)
-        and abs(one.time - first.time) < REPEATED_S
+def _count(text: str) -> int:
+    """Return how many errors a line reports; 1 where it states none, or states a sum since the driver was loaded."""
+    found = _COUNTED.search(text)
+    return int(found[1]) if found else 1
+
+
+def _followed(one: NodeFinding, state: NodeState) -> NodeFinding:
+    """Return `one` with the meaning of the Xid that it says it follows from, where that was reported for the same device."""
+    xid = read_xid(one.place.text) if one.event else None
+    if xid is None or xid.caused_by is None:
+        return one
+    name = f"Xid {xid.caused_by}"
+    earlier = (
+        known.finding
+        for known in reversed(state.findings)
+        if (known.finding.place.topic, known.finding.device) == (one.place.topic, one.device)
+        and f"{known.finding.event} ".startswith(f"{name} ")
     )
+    cause = next(earlier, None)
+    if cause is None:
+        return one
+    return msgspec.structs.replace(
+        one,
+        signature=cause.signature,
+        kind=cause.kind,
+        severity=cause.severity,
+        error_type=cause.error_type,
+        component=cause.component,
+        restartable=cause.restartable,
+        confidence=cause.confidence,
+        recommended_action=cause.recommended_action,
+        drain=cause.drain,
+    )
+
+
+def _same(first: NodeFinding, one: NodeFinding) -> bool:
+    return _what(first) == _what(one) and abs(one.time - first.time) < REPEATED_S
+
+
+def _what(one: NodeFinding) -> tuple[object, ...]:
+    """Return what tells a finding from another; a change of the severity or of the recovery action is news."""
+    return one.place.topic, one.signature, one.severity, one.recovery_action, one.gpu, one.device, one.jobs
 
 
 def _round(times: int) -> bool:

@@ -16,6 +16,8 @@ KEPT_S = 3600.0
 """Findings are kept so long after they were seen, and placements so long after they ended."""
 FINDINGS = 64
 """Findings kept, the newest."""
+RATES = 256
+"""Kinds of events of single devices whose newest times are remembered."""
 PLACEMENTS = 256
 """Placements kept, the newest."""
 SILENT_S = 24 * 3600.0
@@ -54,13 +56,14 @@ class KnownPlacement(msgspec.Struct):
         return self.placement.seen if self.placement.until is None else self.placement.until
 
 
-class NodeState(KeyedState, kw_only=True):
+class NodeState(KeyedState, kw_only=True, omit_defaults=True):
     """Everything remembered of one node.
 
     Attributes:
         node: The node.
         sources: How far each producer's log was read.
         findings: Lately seen, oldest first.
+        rates: Times of events that count together, oldest first, by signature, device and link.
         placements: By `Placement.run`.
         gpus: The counters of each GPU as last seen.
         watched_since: From when on the GPUs were sampled without a gap.
@@ -74,6 +77,7 @@ class NodeState(KeyedState, kw_only=True):
     node: str
     sources: dict[str, Numbering] = {}
     findings: list[ReportedFinding] = []
+    rates: dict[str, list[float]] = {}
     placements: dict[str, KnownPlacement] = {}
     gpus: dict[str, GpuMemory] = {}
     watched_since: float = 0.0
@@ -86,6 +90,14 @@ class NodeState(KeyedState, kw_only=True):
         """Remember a finding; what is too old or too much goes."""
         kept = [each for each in [*self.findings, one] if each.finding.time > one.finding.time - KEPT_S]
         self.findings = sorted(kept, key=lambda each: (each.finding.time, each.finding.id))[-FINDINGS:]
+
+    def repeats(self, key: str, time: float, count: int, times: int, within_s: float) -> bool:
+        """Note `count` events of `key`; return whether there were `times` of them within `within_s` seconds."""
+        newest = [each for each in self.rates.pop(key, []) if abs(time - each) < within_s]
+        self.rates[key] = [*newest, *[time] * min(count, times)][-times:]
+        if len(self.rates) > RATES:
+            del self.rates[next(iter(self.rates))]
+        return len(self.rates[key]) >= times
 
     def merge(self, placement: Placement) -> KnownPlacement:
         """Take in what is reported of a placement; return what is known of it now."""

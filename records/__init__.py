@@ -25,6 +25,7 @@ from .node_finding import NodeFinding, Severity
 from .operator_command import Command, OperatorCommand
 from .placement import Placement
 from .quota import BeyondQuota, OrganisationDemand, Quota
+from .recovery_action import RecoveryAction
 from .slowdown import Slowdown
 from .start_estimate import StartEstimate
 from .topics import BY_NAME, BY_RECORD, TOPICS, Topic, topic_of
@@ -90,6 +91,7 @@ __all__ = [
     "QuestionKind",
     "Quota",
     "Record",
+    "RecoveryAction",
     "Review",
     "Sample",
     "Severity",

@@ -7,6 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from .base import Evidence, Record
+from .recovery_action import RecoveryAction
 
 
 class ErrorType(StrEnum):
@@ -73,6 +74,9 @@ class Failure(Record, frozen=True, kw_only=True):
         time: Arrival of the line that explains the failure, in seconds since 1970.
         node: Host that printed the root line; the suspect, where the type is infrastructure. Empty where not known.
         node_evidence: True where that node's own log or the samples of its GPUs speak against it. What a job prints is no such evidence.
+        drain: Where `node_evidence` is true: whether one of the events on that node is fatal and on the list of those that may lead to a
+            drain. Null where there is no such evidence, or an earlier version wrote the record.
+        recovery_action: What the driver of the faulty GPU on that node states last that it needs; null where it states nothing.
         rank: Rank that printed it.
         root: The line that explains the failure; null where the log has none (killed from outside, say).
         message: What an operator should read: the root line's message, or what else is known.
@@ -101,6 +105,8 @@ class Failure(Record, frozen=True, kw_only=True):
     time: float
     node: str = ""
     node_evidence: bool = False
+    drain: bool | None = None
+    recovery_action: RecoveryAction | None = None
     rank: int | None = None
     root: Evidence | None = None
     message: str
@@ -128,8 +134,9 @@ def identified(failure: Failure) -> Failure:
     """
     said = msgspec.to_builtins(msgspec.structs.replace(failure, id="", revision=0))
     del said["step"], said["epoch"]
-    if not failure.incarnation:
-        del said["incarnation"]  # the id is the same for readers and writers that do not know the field
+    for optional in ("drain", "incarnation", "recovery_action"):
+        if said[optional] in (None, ""):
+            del said[optional]  # the id is the same for readers and writers that do not know the field
     digest = hashlib.blake2b(json.dumps(said).encode(), digest_size=8).hexdigest()
     root = failure.root
     about = f"{root.topic}/{root.partition}/{root.offset}/{root.line}" if root else failure.signature or "none"

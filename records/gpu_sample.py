@@ -3,6 +3,7 @@
 import msgspec
 
 from .base import Record
+from .recovery_action import RecoveryAction
 
 
 class GpuProcess(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +41,7 @@ class GpuSample(Record, frozen=True, kw_only=True):
         nvlink_errors: Sum of the error counters of all NVLinks.
         nvlink_active: Number of active links.
         xids: Xid events since the sample before.
+        recovery_action: What the GPU needs to recover, as the driver states it; null where it has no such field.
         processes: Compute processes.
         recorded: True where the sample was replayed from a recording.
         error: What NVML said where the GPU could not be read (`GPU is lost`); empty for a healthy one.
@@ -66,6 +68,7 @@ class GpuSample(Record, frozen=True, kw_only=True):
     nvlink_errors: int | None = None
     nvlink_active: int | None = None
     xids: list[int] = []
+    recovery_action: RecoveryAction | None = None
     processes: list[GpuProcess] = []
     recorded: bool = False
     error: str = ""

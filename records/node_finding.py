@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from .base import Evidence, Record
 from .failure import Component, ErrorType
+from .recovery_action import RecoveryAction
 
 
 class Severity(StrEnum):
@@ -34,6 +35,11 @@ class NodeFinding(Record, frozen=True, kw_only=True):
         since: `info` only: from when on it was looked for without a gap.
         gpu: NVML index; null where it concerns no GPU, or does not say which.
         device: PCI address, where it names one.
+        event: The driver's event, as `Xid 149 NETIR_BER_EVENT`; empty where it is none of a driver that numbers its events.
+        link: Number of the NVLink or port that the event names.
+        recommended_action: Action that the driver's vendor recommends for the event, such as `reset_gpu`; empty where not known.
+        recovery_action: What the driver states that the GPU needs now (Xid 154, or NVML); null where it states nothing.
+        drain: True where the event is on the list of those that may lead to a drain of the node.
         signature: Name of the catalogue entry, or of the counter that grew.
         kind: Place in the graph of causes and consequences.
         severity: How bad it is.
@@ -56,6 +62,11 @@ class NodeFinding(Record, frozen=True, kw_only=True):
     since: float | None = None
     gpu: int | None = None
     device: str = ""
+    event: str = ""
+    link: int | None = None
+    recommended_action: str = ""
+    recovery_action: RecoveryAction | None = None
+    drain: bool = False
     signature: str
     kind: str = ""
     severity: Severity

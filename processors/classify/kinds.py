@@ -46,6 +46,7 @@ _TELLING = Prescan(
         signatures.TRACEBACK,
         signatures.FRAME,
         signatures.EXCEPTION,
+        signatures.NONFATAL,
         signatures.STRONG,
         signatures.EXIT,
         signatures.WARNED,
@@ -102,6 +103,8 @@ def _certain(body: str, likely: Likely) -> str:
         return FRAME
     if signatures.EXCEPTION in likely and signatures.EXCEPTION.match(body):
         return EXCEPTION
+    if signatures.NONFATAL in likely and signatures.NONFATAL.search(body):
+        return WARNING
     if signatures.STRONG in likely and signatures.STRONG.search(body) and not signatures.NO_ERROR.search(body):
         return ERROR
     return ""

@@ -45,6 +45,11 @@ STRONG = re.compile(
 )
 """Errors whatever the level says."""
 
+NONFATAL = re.compile(
+    r"(?i)\bs?xid ?\([^)]{0,90}\).{0,160}?\bnon-?fatal\b|(?<!un)correctable hardware errors? detected"
+)
+"""Errors that a driver calls harmless itself: warnings."""
+
 WEAK = re.compile(
     r"(?i)\bfatal\b|^\s*(?:\S{1,60}:\s*)?(?:error|fatal|panic)\b(?!\s*[=_(]|\s*rate|-)|\berror:|\berror \("
     r"|\[error\]|\berrors? (?:occurred|happened|while|during|in|when|detected|reading|writing|loading)"

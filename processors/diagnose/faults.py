@@ -3,21 +3,20 @@
 NVIDIA's advice on Xid 13 and 31 is to suspect the application first, and the hardware where several applications show it on one GPU.
 """
 
-import re
 from collections.abc import Sequence
+
+from .drivers import read_xid
 
 PROCESSES = 3
 """Processes with a fault on one card, and on no other, from which the card is suspected."""
 KEPT = 16
 """Origins remembered."""
 
-_ORIGIN = re.compile(r"Xid \(([^)]{1,40})\): \d+, pid=(\d+)")
-
 
 def origins(text: str) -> list[str]:
     """Return the card and the process that a line of the driver names, as one word; nothing where it names no process."""
-    found = _ORIGIN.search(text)
-    return [f"{found[1]}/{found[2]}"] if found else []
+    xid = read_xid(text)
+    return [] if xid is None or xid.process is None else [f"{xid.device}/{xid.process}"]
 
 
 def merged(known: Sequence[str], new: Sequence[str]) -> list[str]:

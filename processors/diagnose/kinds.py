@@ -32,6 +32,7 @@ THREAD = "thread"  # an error that ended a helper thread: the job may go on with
 CHILD = "child"  # an error of a helper process or at the exit that need not end the job
 STARVED = "starved"  # a part of the program waited in vain for another part of it
 HINT = "hint"  # a line that calls itself an error and says no more
+WARNING = "warning"  # a driver reports an error that ended nothing: a finding of the node, no candidate
 BENIGN = "benign"  # a line that looks like a failure and says that the program goes on: makes no candidate
 RETRY = "retry"  # a line that says that something is tried again: what was told right before it did no harm
 WELL = "well"  # a line that says that the job ended well: what its stream printed before was not the end of it
@@ -41,7 +42,7 @@ FAREWELL = "farewell"  # a line that may be a program's last: what it had gone o
 
 KINDS = (
     NODE, DEVICE, STALL, FAULT, REFUSED, SYMPTOM, FABRIC, STORAGE, SERVICE, EXCEPTION, BUG, NATIVE, ABORT, SCHEDULE, CANCEL, KILL,
-    COLLECTIVE, PEER, SIGNAL, LAUNCHER, VAGUE, EXIT, THREAD, CHILD, STARVED, HINT, BENIGN, RETRY, WELL, GOES_ON,
+    COLLECTIVE, PEER, SIGNAL, LAUNCHER, VAGUE, EXIT, THREAD, CHILD, STARVED, HINT, WARNING, BENIGN, RETRY, WELL, GOES_ON,
     GAVE_UP, FAREWELL,
 )  # fmt: skip
 
@@ -51,7 +52,7 @@ WEAK = frozenset({THREAD, CHILD, HINT})
 CERTAIN = frozenset({NODE, DEVICE, STALL, FAULT, REFUSED, SYMPTOM, FABRIC, STORAGE, SCHEDULE})
 """Kinds that the words of the job cannot deny."""
 
-NO_FAILURE = frozenset({BENIGN, RETRY, WELL, GOES_ON, GAVE_UP, FAREWELL})
+NO_FAILURE = frozenset({WARNING, BENIGN, RETRY, WELL, GOES_ON, GAVE_UP, FAREWELL})
 """Kinds that make no candidate."""
 
 PASSING = frozenset({SERVICE, PEER, HINT})
@@ -90,6 +91,7 @@ AFTER: dict[str, frozenset[str]] = {
     CHILD: frozenset({CHILD, STARVED, HINT}),
     STARVED: frozenset({LAUNCHER, HINT}),
     HINT: frozenset({HINT, EXIT}),
+    WARNING: frozenset(),
     BENIGN: frozenset(),
     RETRY: frozenset(),
     WELL: frozenset(),
@@ -125,6 +127,7 @@ BEFORE: dict[str, frozenset[str]] = {
     CHILD: frozenset({HINT}),
     STARVED: frozenset({LAUNCHER, HINT}),
     HINT: frozenset(),
+    WARNING: frozenset(),
     BENIGN: frozenset(),
     RETRY: frozenset(),
     WELL: frozenset(),

@@ -14,6 +14,7 @@ from . import traceback as tracebacks
 from .candidates import LAST, WORDS, Candidate, add, survive_reports
 from .catalogue import Signature
 from .corrected import CorrectedWatch
+from .drivers import read_event
 from .exceptions import ExceptionMeaning, meaning, on_file
 from .matcher import MILD, READ, Matcher
 from .memory import held_by_others
@@ -23,6 +24,9 @@ from .traceback import Raised, TracebackState, excerpt, spoken
 
 FEEDS = 64
 """Streams of one job with something remembered; further ones are read without memory of open tracebacks."""
+
+EVENTS = 16
+"""Xids of one stream that are remembered, for those that say which one they follow from."""
 
 CORRECTED = "memory_corrected"
 """The signature of a corrected error of the host's memory."""
@@ -69,6 +73,7 @@ class Feed(msgspec.Struct):
         traceback: Open tracebacks.
         nan: Since when its loss is not a number.
         corrected: Corrected errors of the host's memory that it tells of.
+        events: Signature of the newest line of each Xid, by device and number.
         accusing: Whether a launcher is about to name the rank that failed first.
         ended: The line that last said that the job ended well, or was about to end.
     """
@@ -76,6 +81,7 @@ class Feed(msgspec.Struct):
     traceback: TracebackState = msgspec.field(default_factory=TracebackState)
     nan: NanWatch = msgspec.field(default_factory=NanWatch)
     corrected: CorrectedWatch = msgspec.field(default_factory=CorrectedWatch)
+    events: dict[str, str] = {}
     accusing: bool = False
     ended: int = 0
 
@@ -87,6 +93,7 @@ class Feed(msgspec.Struct):
             or self.traceback.note
             or self.nan.first
             or self.corrected.first
+            or self.events
             or self.accusing
             or self.ended
         )
@@ -106,6 +113,7 @@ class LineReader:
     """Reads chunks. Holds the template cache, nothing of any job."""
 
     def __init__(self, signatures: Sequence[Signature]) -> None:
+        self._by_name = {one.name: one for one in signatures}
         self._matcher = Matcher(signatures, (_TRACEBACK, _EXCEPTION, launch.PATTERN))
         self._header = len(signatures)
         self._farewells = {number for number, one in enumerate(signatures) if one.kind == kinds.FAREWELL}
@@ -193,7 +201,7 @@ class LineReader:
             return _from(
                 _REPORT, "first_observed_failure", FailureSource.SIGNATURE, place, view.times[index], name, accused
             )
-        signature = self._signature(found, line, raised, view.classes[index])
+        signature = self._followed(self._signature(found, line, raised, view.classes[index]), line, feed)
         if signature is not None and _harmless(signature, line, raised):
             if raised is None and _pass_over(signature, feed, kept, name, place, view.times[index]):
                 return None
@@ -214,6 +222,20 @@ class LineReader:
         candidate.node, candidate.support, candidate.speaker = view.node, headers[:2], launch.speaker(line)
         candidate.uncaught = any(launch.hooked(header.text) for header in headers)
         return candidate if raised is not None else _weakened_by_level(candidate, line, feed.ended)
+
+    def _followed(self, signature: Signature | None, line: str, feed: Feed) -> Signature | None:
+        """Return `signature`, or that of the Xid which `line` says it follows from, where the stream held that one."""
+        event = read_event(line) if signature is not None and signature.driver_event else None
+        if signature is None or event is None:
+            return signature
+        xid = event[0]
+        if xid.caused_by is not None:
+            return self._by_name.get(feed.events.get(f"{xid.device}/{xid.caused_by}", ""), signature)
+        feed.events.pop(f"{xid.device}/{xid.number}", None)
+        feed.events[f"{xid.device}/{xid.number}"] = signature.name
+        if len(feed.events) > EVENTS:
+            del feed.events[next(iter(feed.events))]
+        return signature
 
     def _without_data(self, line: str, found: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
         """Return `line` without what it quotes as data, and the patterns that the rest matches; both as they are where it quotes none."""

@@ -55,7 +55,7 @@ class Matcher:
         return len(self._known)
 
     def find(self, lines: Sequence[str], masked: Sequence[str] | None = None) -> list[tuple[int, ...]]:
-        """Return for each line the numbers of the patterns that its template matches, lowest first; `numbers` is not looked at.
+        """Return for each line the numbers of the patterns that its template matches, lowest first, whatever numbers the line has.
 
         `masked` are the templates of `lines`, where they are known already.
         """
@@ -92,7 +92,10 @@ class Matcher:
         return [number for number in likely if self._alone[number].search(text)]
 
     def signature(self, found: Sequence[int], line: str, without: Collection[str] = ()) -> Signature | None:
-        """Return the most confident signature among the patterns `found` in `line` that `line`'s numbers allow, of no kind in `without`."""
+        """Return the most confident signature among the patterns `found` that agrees with what `line` states, of no kind in `without`.
+
+        What the table of driver events states of a line comes before what its words are like.
+        """
         best: Signature | None = None
         if "\x1b" in line:
             line = clean(line)
@@ -102,7 +105,8 @@ class Matcher:
             one = self.signatures[number]
             if one.kind in without:
                 continue
-            if (best is None or one.confidence > best.confidence) and (not one.numbers or one.numbered(line[:READ])):
+            rank = one.driver_event, one.confidence
+            if (best is None or rank > (best.driver_event, best.confidence)) and one.selects(line[:READ]):
                 best = one
         return best
 

@@ -1,8 +1,8 @@
-"""A faulty node that its own evidence confirms → no more jobs there (SchedMate §3.3: confirm the fault, isolate the node)."""
+"""Drains a node whose own evidence confirms that it is faulty (SchedMate §3.3: confirm the fault, isolate the node)."""
 
 from collections.abc import Collection
 
-from records import Action, Component, Decision, ErrorType, Failure, JobReference, decision_id
+from records import Action, Component, Decision, ErrorType, Failure, JobReference, RecoveryAction, decision_id
 from scheduler_bridge.settings import NODE_EVIDENCE_S, BridgeSettings
 from scheduler_bridge.verdicts import cause_of
 
@@ -13,6 +13,17 @@ POLICY = "drain-on-confirmed-fault"
 HARDWARE = frozenset({Component.GPU, Component.NVLINK, Component.NODE})
 """Components that stay faulty where they are. A network link has two ends, and a switch that starts again would take all its nodes."""
 
+ASKS_FOR_IT = frozenset(
+    {
+        RecoveryAction.GPU_RESET,
+        RecoveryAction.NODE_REBOOT,
+        RecoveryAction.DRAIN_AND_RESET,
+        RecoveryAction.BUS_RESET,
+        RecoveryAction.SYSTEM_REBOOT,
+    }
+)
+"""Recovery actions before which a GPU should get no new work (NVIDIA, GPU Memory Error Management, recovery action flag)."""
+
 CERTAIN = 0.9
 """Least confidence, whatever the operator set for restarts: a drain costs jobs that were never ill."""
 
@@ -20,8 +31,9 @@ CERTAIN = 0.9
 def decide(failure: Failure, settings: BridgeSettings, users_against: Collection[str]) -> Decision | None:
     """Return the drain of the node that a verdict blames, else None.
 
-    What a job prints never suffices. Either the node's own log or its GPUs agree, or jobs of so many other users failed there within the
-    hour that a last one is missing at most; the guardrails count them again.
+    What a job prints never suffices. Either the node's own log or its GPUs show a fatal event of the list of those that may lead to a
+    drain, or jobs of other users failed there within the hour, one fewer than needed at least; the guardrails count them again. A GPU that
+    its driver calls usable again is no reason.
 
     Args:
         failure: The verdict.
@@ -32,10 +44,15 @@ def decide(failure: Failure, settings: BridgeSettings, users_against: Collection
         return None
     if not failure.node or not failure.confidence >= max(CERTAIN, settings.min_confidence):
         return None
-    if not failure.node_evidence and len(users_against) < settings.users_against_node - 1:
+    confirmed = failure.node_evidence and (failure.drain is not False or failure.recovery_action in ASKS_FOR_IT)
+    if failure.recovery_action is RecoveryAction.NONE:
+        confirmed = False
+    if not confirmed and len(users_against) < settings.users_against_node - 1:
         return None
     cause = cause_of(failure)
-    told_by = "its own evidence confirms it" if failure.node_evidence else "jobs of several users failed there"
+    reported_by = "its own evidence confirms it" if confirmed else "jobs of several users failed there"
+    if confirmed and failure.recovery_action is not None:
+        reported_by += f", and its driver asks for {failure.recovery_action.replace('_', ' ')}"
     return Decision(
         id=decision_id(
             Action.DRAIN, failure.node, failure.attempt, f"{cause}@{JobReference(failure.job, failure.incarnation)}"
@@ -50,11 +67,11 @@ def decide(failure: Failure, settings: BridgeSettings, users_against: Collection
         mode=settings.mode(Action.DRAIN),
         policy=POLICY,
         reason=(
-            f"{failure.node} is faulty ({failure.faulty_component}): {failure.message[:MESSAGE].rstrip('. ')}; {told_by}. "
+            f"{failure.node} is faulty ({failure.faulty_component}): {failure.message[:MESSAGE].rstrip('. ')}; {reported_by}. "
             "Start no more jobs there."
         ),
         cause=cause,
         cause_id=failure.id,
-        node_evidence=failure.node_evidence,
+        node_evidence=confirmed,
         evidence=failure.evidence or ([failure.root] if failure.root else []),
     )

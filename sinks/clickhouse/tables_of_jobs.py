@@ -51,6 +51,8 @@ TABLES: tuple[Table, ...] = (
             time("time"),
             text("node"),
             plain("node_evidence", "Bool"),
+            plain("drain", "Nullable(Bool)"),
+            made("recovery_action", "String", lambda failure: failure.recovery_action or ""),
             maybe_integer("rank"),
             text("message"),
             text("error_type"),

@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 import re2
 
-from processors.diagnose.kinds import KINDS
-from records import Component, ErrorType, UserError
+from processors.diagnose.drivers import read_event
+from processors.diagnose.kinds import KINDS, WARNING
+from records import Component, ErrorType, Severity, UserError
 
 _DIGITS = str.maketrans("123456789", "000000000")
 
@@ -28,11 +29,16 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         name: The cause, in snake case; what counts as one root cause.
         pattern: RE2, searched in the line with all digits replaced by 0. Write `\d` where a number stands.
         numbers: Where not empty: the pattern's first group, read from the unmasked line, must be one of these.
+        driver_event: True where the table of driver events (`diagnose.drivers`) selects the entry, by what the line states of its Xid.
         kind: Place in the graph of causes and consequences (`diagnose.kinds`).
         error_type: Whose fault it is.
         component: What is faulty; `none` unless infrastructure.
         restartable: Would the unchanged job plausibly succeed if started again? Absent: not known.
         confidence: 0 to 1, of the whole verdict.
+        severity: How bad a finding of a node is that rests on such a line; absent: follows from the confidence.
+        drain: True where such a line in a node's log, when it is fatal, may lead to a drain; driver events have a table of their own.
+        repeats: Number of such lines from which they are one level worse; 0: they stay what they are.
+        within_s: Time in which they count, in seconds.
         action: What an operator should do.
         source: The document that the message is described in.
         example: A line that matches.
@@ -42,24 +48,33 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     name: str
     pattern: str
     numbers: list[int] = []
+    driver_event: bool = False
     kind: str
     error_type: ErrorType
     component: Component = Component.NONE
     restartable: bool | None = None
     confidence: float
+    severity: Severity | None = None
+    drain: bool = False
+    repeats: int = 0
+    within_s: float = 0.0
     action: str
     source: str
     example: str
     counter: str
 
     def matches(self, line: str) -> bool:
-        """Return whether `line`, unmasked, is one of these. Slow: for tests and for entries with `numbers`."""
-        if not re2.search(self.pattern, masked(line)):
-            return False
-        return not self.numbers or self.numbered(line)
+        """Return whether `line`, unmasked, is one of these. Slow: for tests."""
+        return bool(re2.search(self.pattern, masked(line))) and self.selects(line)
 
-    def numbered(self, line: str) -> bool:
-        """Return whether the number that the pattern's first group finds in `line` is one of `numbers`."""
+    def selects(self, line: str) -> bool:
+        """Return whether what `line` states agrees with the entry; the pattern is known to match its template."""
+        if self.driver_event:
+            event = read_event(line)
+            return event is not None and event[1].signature == self.name
+        return not self.numbers or self._numbered(line)
+
+    def _numbered(self, line: str) -> bool:
         found = re2.search(self.pattern, line.encode("utf-8", "replace").decode())
         number = found.group(1) if found else None
         return bool(number and number.isdecimal() and int(number) in self.numbers)
@@ -77,7 +92,7 @@ def checked(raw: dict[str, Any], where: str) -> Signature:
         InvalidSignature: With the file, the entry and the reason.
     """
     label = f"{where}: signature {raw.get('name', '(without a name)')!r}"
-    for field, among in (("error_type", ErrorType), ("component", Component)):
+    for field, among in (("error_type", ErrorType), ("component", Component), ("severity", Severity)):
         if field in raw and raw[field] not in list(among):
             raise InvalidSignature(f"{label}: expected `{field}` among {', '.join(among)}, got {raw[field]!r}")
     wrong = {
@@ -119,6 +134,10 @@ def _problem(entry: Signature) -> str:
         rf"the pattern holds a digit other than 0, which no template has: write \d, and `numbers` ({bare})": bool(
             re.search("[1-9]", bare)
         ),
+        "only a fatal entry can have `drain`": entry.drain and entry.severity not in {None, Severity.FATAL},
+        "`repeats` needs `within_s` above 0": entry.repeats > 0 and not entry.within_s > 0,
+        f"an entry of the kind {WARNING} needs the severity warning": entry.kind == WARNING
+        and entry.severity is not Severity.WARNING,
         "the pattern matches an empty line": bool(compiled.search("")),
     }
     reason = next((reason for reason, wrong in reasons.items() if wrong), "")

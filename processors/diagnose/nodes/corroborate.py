@@ -13,7 +13,16 @@ import msgspec
 
 from processors.diagnose import kinds
 from processors.diagnose.catalogue import Signature
-from records import Component, ErrorType, Failure, FailureSource, NodeFinding, Severity, identified
+from records import (
+    Component,
+    ErrorType,
+    Failure,
+    FailureSource,
+    NodeFinding,
+    RecoveryAction,
+    Severity,
+    identified,
+)
 
 BEFORE_S = 600.0
 """A cause on the node comes at most so long before the failure shows: a collective's time limit is ten minutes by default."""
@@ -77,9 +86,9 @@ def corroborate(
     # What follows from the verdict speaks neither for another one nor against it.
     best = next((one for one in found if one.kind not in kinds.AFTER.get(kind, ())), None)
     if best and best not in same and best.severity is Severity.FATAL and _explained(failure, best, kind):
-        return _replaced(failure, best, found)
+        return _replaced(failure, best, found, near)
     if same:
-        return _confirmed(failure, same)
+        return _confirmed(failure, same, near)
     if best is None or best.severity is not Severity.FATAL or _of_several(best):
         return None
     plain = failure.confidence >= CERTAIN and failure.error_type is not ErrorType.USER_SCRIPT
@@ -128,17 +137,20 @@ def _of_several(one: NodeFinding) -> bool:
     return len(one.jobs) > 1
 
 
-def _confirmed(failure: Failure, same: Sequence[NodeFinding]) -> Failure:
+def _confirmed(failure: Failure, same: Sequence[NodeFinding], near: Sequence[NodeFinding]) -> Failure:
     doubt = 1 - failure.confidence
     for one in same[:COUNTED]:
         doubt *= 1 - one.confidence
     suspect = _suspect(failure, same)
+    there = [one for one in same if one.node == suspect]
     return _next(
         failure,
         same,
         confirmed_by=_sources(same),
         node=suspect,
-        node_evidence=suspect in {one.node for one in same},
+        node_evidence=bool(there),
+        drain=_drains(there) if there else None,
+        recovery_action=_recovery_action(there, near),
         confidence=max(failure.confidence, min(TOP, round(1 - doubt, 3))),
     )
 
@@ -150,7 +162,30 @@ def _suspect(failure: Failure, same: Sequence[NodeFinding]) -> str:
     return same[0].node if same[0].severity is Severity.FATAL or not failure.node else failure.node
 
 
-def _replaced(failure: Failure, best: NodeFinding, found: Sequence[NodeFinding]) -> Failure:
+def _drains(found: Sequence[NodeFinding]) -> bool:
+    """Return whether a fatal event on the list of those that may lead to a drain is among `found`."""
+    return any(one.drain and one.severity is Severity.FATAL for one in found)
+
+
+def _recovery_action(found: Sequence[NodeFinding], near: Sequence[NodeFinding]) -> RecoveryAction | None:
+    """Return what the driver states last that the GPUs of `found` need; where it states that of several GPUs, of the first in `found`."""
+    for one in found:
+        stated = [other for other in near if other.recovery_action is not None and _same_gpu(one, other)]
+        if stated:
+            return max(stated, key=lambda other: (other.time, other.id)).recovery_action
+    return None
+
+
+def _same_gpu(one: NodeFinding, other: NodeFinding) -> bool:
+    """Return whether two findings are of one GPU. A log names GPUs by their address, NVML by their index."""
+    if one.node != other.node:
+        return False
+    return bool(one.device and one.device == other.device) or (one.gpu is not None and one.gpu == other.gpu)
+
+
+def _replaced(
+    failure: Failure, best: NodeFinding, found: Sequence[NodeFinding], near: Sequence[NodeFinding]
+) -> Failure:
     changed = _next(
         failure,
         found,
@@ -158,6 +193,8 @@ def _replaced(failure: Failure, best: NodeFinding, found: Sequence[NodeFinding])
         signature=best.signature,
         node=best.node,
         node_evidence=True,
+        drain=_drains([one for one in found if one.node == best.node and one.component is best.component]),
+        recovery_action=_recovery_action([best], near),
         root=best.place,
         rank=None if best.node != failure.node else failure.rank,
         message=best.place.text[:300],

@@ -1,17 +1,18 @@
-"""Samples of GPUs to findings: Xid events, counters of errors that grew, a GPU that cannot be read, clocks held back by heat or power.
+"""Samples of GPUs to findings: Xid events, counters of errors that grew, the recovery action, a GPU that cannot be read, clocks held back.
 
 Counters count since the driver was loaded, so only growth between two samples of one GPU says anything of the time between them.
 """
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from processors.diagnose import kinds
 from processors.diagnose.catalogue import Signature
 from processors.diagnose.matcher import Matcher
-from records import Component, Evidence, GpuSample, NodeFinding, Position
+from records import Component, Evidence, GpuSample, NodeFinding, Position, RecoveryAction, Severity
 
 from .finding import finding, of_signature
 
@@ -26,19 +27,68 @@ _OF_A_FIELD = re.compile(r"\w+: ", re.ASCII)
 GONE, DOUBTFUL = 0.93, 0.4
 """Confidence in a GPU that cannot be read, by its own fault, or for whatever reason."""
 
-_COUNTERS = (
-    ("ecc_uncorrected", "uncorrected memory errors", kinds.DEVICE, Component.GPU, 0.95),
-    ("rows_remapped", "rows remapped for uncorrected errors", kinds.DEVICE, Component.GPU, 0.9),
-    ("nvlink_errors", "NVLink errors", kinds.PEER, Component.NVLINK, 0.6),
+
+class CounterMeaning(NamedTuple):
+    """What the growth of a counter of `GpuSample` means.
+
+    Attributes:
+        name: Field of the sample; also the signature of the finding.
+        words: The errors that it counts.
+        kind: Place in the graph of causes and consequences.
+        component: What is faulty.
+        severity: Severity of one sample in which it grew.
+        confidence: Confidence in that.
+        repeats: Errors from which it is one level worse; 0: it stays what it is.
+        within_s: Time in which they count, in seconds.
+    """
+
+    name: str
+    words: str
+    kind: str
+    component: Component
+    severity: Severity
+    confidence: float
+    repeats: int = 0
+    within_s: float = 0.0
+
+
+COUNTERS = (
+    CounterMeaning("ecc_uncorrected", "uncorrected memory errors", kinds.DEVICE, Component.GPU, Severity.FATAL, 0.95),
+    CounterMeaning(
+        "ecc_corrected", "corrected memory errors", kinds.WARNING, Component.GPU, Severity.WARNING, 0.9, 100, 3600.0
+    ),
+    CounterMeaning(
+        "rows_remapped",
+        "rows remapped for uncorrected errors",
+        kinds.WARNING,
+        Component.GPU,
+        Severity.WARNING,
+        0.9,
+        3,
+        86400.0,
+    ),
+    CounterMeaning("nvlink_errors", "NVLink errors", kinds.PEER, Component.NVLINK, Severity.WARNING, 0.6, 100, 3600.0),
 )
+"""Errors that the hardware corrects are warnings (NVIDIA, GPU Memory Error Management; NVML, NVLink error counters)."""
+
+_RECOVERY = {
+    RecoveryAction.NONE: (kinds.WARNING, Severity.WARNING),
+    RecoveryAction.GPU_RESET: (kinds.DEVICE, Severity.FATAL),
+    RecoveryAction.NODE_REBOOT: (kinds.DEVICE, Severity.FATAL),
+    RecoveryAction.BUS_RESET: (kinds.DEVICE, Severity.FATAL),
+    RecoveryAction.SYSTEM_REBOOT: (kinds.DEVICE, Severity.FATAL),
+}
+"""Kind and severity of a recovery action; any other is an error."""
 
 
 class GpuMemory(msgspec.Struct):
     """The counters of one GPU as last seen, its complaints that were told already, and the jobs whose processes it held."""
 
     ecc_uncorrected: int | None = None
+    ecc_corrected: int | None = None
     rows_remapped: int | None = None
     nvlink_errors: int | None = None
+    recovery_action: RecoveryAction = RecoveryAction.NONE
     error: str = ""
     held_back: list[str] = []
     jobs: list[str] = []
@@ -48,7 +98,7 @@ class GpuReader:
     """Reads samples. Holds the catalogue, for the meaning of Xid numbers; what is remembered of a node's GPUs goes in and out."""
 
     def __init__(self, signatures: Sequence[Signature]) -> None:
-        self._matcher = Matcher([one for one in signatures if "Xid" in one.pattern or one.name.startswith("gpu_")])
+        self._matcher = Matcher([one for one in signatures if one.driver_event])
 
     def read(self, sample: GpuSample, position: Position, memory: dict[str, GpuMemory]) -> list[NodeFinding]:
         """Return what `sample`, which stands at `position`, tells; `memory` (by GPU) moves on."""
@@ -56,14 +106,18 @@ class GpuReader:
         # What went wrong since the sample before concerns the jobs of then too: their processes may be gone, and a lost GPU shows none.
         jobs = sorted({*last.jobs, *_jobs(sample)})
         told = [one for number in sample.xids if (one := self._xid(number, sample, position, jobs)) is not None]
-        for name, words, kind, component, confidence in _COUNTERS:
-            before, now = getattr(last, name), getattr(sample, name)
+        for counter in COUNTERS:
+            before, now = getattr(last, counter.name), getattr(sample, counter.name)
             if now is None:
                 continue
             if before is not None and now > before:
-                text = f"GPU {sample.gpu}: {now - before} {words} since the sample before ({now} in all)"
-                told.append(_made(name, text, kind, component, confidence, sample, position, jobs))
-            setattr(last, name, now)
+                text = f"GPU {sample.gpu}: {now - before} {counter.words} since the sample before ({now} in all)"
+                told.append(_of_counter(counter, text, sample, position, jobs))
+            setattr(last, counter.name, now)
+        action = sample.recovery_action
+        if action is not None and action is not last.recovery_action:
+            told.append(_recovery(action, sample, position, jobs))
+            last.recovery_action = action
         if sample.error and sample.error != last.error:
             text = f"GPU {sample.gpu} cannot be read: {sample.error[:200]}"
             told.append(
@@ -82,17 +136,53 @@ class GpuReader:
         return told
 
     def _xid(self, number: int, sample: GpuSample, position: Position, jobs: list[str]) -> NodeFinding | None:
-        line = f"NVRM: Xid (PCI): {number}"
+        line = f"NVRM: Xid (): {number}"  # NVML gives the number alone
         one = self._matcher.signature(self._matcher.find([line])[0], line)
         if one is None or one.kind == kinds.BENIGN:
             return None
         place = _place(f"GPU {sample.gpu}: Xid {number}", position)
-        return of_signature(one, sample.node, sample.time, place, sample.gpu, jobs)
+        return of_signature(one, line, sample.node, sample.time, place, sample.gpu, jobs)
 
 
 def _sureness(error: str) -> float:
     """Return how sure an error is the GPU's own: an agent that does not work is no witness against a node."""
     return GONE if _OF_THE_GPU.search(error) and not _OF_A_FIELD.match(error) else DOUBTFUL
+
+
+def _of_counter(
+    counter: CounterMeaning, text: str, sample: GpuSample, position: Position, jobs: list[str]
+) -> NodeFinding:
+    return finding(
+        sample.node,
+        sample.time,
+        _place(text, position),
+        signature=counter.name,
+        kind=counter.kind,
+        component=counter.component,
+        confidence=counter.confidence,
+        level=counter.severity,
+        gpu=sample.gpu,
+        jobs=jobs,
+    )
+
+
+def _recovery(action: RecoveryAction, sample: GpuSample, position: Position, jobs: list[str]) -> NodeFinding:
+    """Return the finding that the driver states `action` for a GPU."""
+    kind, level = _RECOVERY.get(action, (kinds.DEVICE, Severity.ERROR))
+    made = finding(
+        sample.node,
+        sample.time,
+        _place(f"GPU {sample.gpu}: the driver's recovery action is {action}", position),
+        signature="gpu_recovery_action",
+        kind=kind,
+        component=Component.GPU,
+        confidence=0.9,
+        level=level,
+        drain=level is Severity.FATAL,
+        gpu=sample.gpu,
+        jobs=jobs,
+    )
+    return msgspec.structs.replace(made, recovery_action=action)
 
 
 def _made(  # noqa: PLR0917  # a sentence, its meaning and its place
@@ -113,6 +203,7 @@ def _made(  # noqa: PLR0917  # a sentence, its meaning and its place
         kind=kind,
         component=component,
         confidence=confidence,
+        drain=confidence >= GONE,
         gpu=sample.gpu,
         jobs=jobs,
     )

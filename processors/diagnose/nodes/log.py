@@ -12,7 +12,9 @@ from records import Evidence, NodeFinding, Position
 
 from .finding import of_signature
 
-TOLD = frozenset({kinds.NODE, kinds.DEVICE, kinds.STALL, kinds.FAULT, kinds.FABRIC, kinds.STORAGE, kinds.PEER})
+TOLD = frozenset(
+    {kinds.NODE, kinds.DEVICE, kinds.STALL, kinds.FAULT, kinds.FABRIC, kinds.STORAGE, kinds.PEER, kinds.WARNING}
+)
 """Kinds of lines that say something of the node. What programs print of themselves is not among them."""
 
 HARMLESS = frozenset({kinds.BENIGN, kinds.RETRY, kinds.GOES_ON})
@@ -49,7 +51,7 @@ class NodeLogReader:
                 text=line.strip("\r\n")[:QUOTE],
                 stream=source,
             )
-            told.append(of_signature(one, node, fresh.times[index], place, None, _jobs(line)))
+            told.append(of_signature(one, line[:READ], node, fresh.times[index], place, None, _jobs(line)))
         return told
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pynvml as nvml
 
-from records import GpuProcess
+from records import GpuProcess, RecoveryAction
 
 from .processes import Owner
 
@@ -126,6 +126,13 @@ def _nvlink_errors(handle: Handle) -> int:
     return sum(counts)
 
 
+def _recovery_action(handle: Handle) -> RecoveryAction:
+    (answer,) = nvml.nvmlDeviceGetFieldValues(handle, [nvml.NVML_FI_DEV_GET_GPU_RECOVERY_ACTION])
+    if answer.nvmlReturn != nvml.NVML_SUCCESS:
+        raise nvml.NVMLError(answer.nvmlReturn)
+    return RecoveryAction.from_nvml(_field_value(answer))
+
+
 def _field_value(answer: Any) -> int:
     if answer.valueType == nvml.NVML_VALUE_TYPE_UNSIGNED_INT:
         return int(answer.value.uiVal)
@@ -167,6 +174,7 @@ _FIELDS: dict[str, Callable[[Handle], Any]] = {
     "rows_remapped": lambda handle: nvml.nvmlDeviceGetRemappedRows(handle)[1],
     "nvlink_errors": _nvlink_errors,
     "nvlink_active": _nvlink_active,
+    "recovery_action": _recovery_action,
 }
 
 

@@ -55,6 +55,8 @@ ERRORS = [
 ]
 
 WARNINGS = [
+    "NVRM: Xid (PCI:0018:01:00): 149, NETIR_BER_EVENT Nonfatal XC0 i0 Link 03 (0x00086226 0x0)",
+    "amdgpu 0000:83:00.0: amdgpu: 4 correctable hardware errors detected in umc block",
     "train.py:8: UserWarning: the scheduler was stepped before the optimizer",
     "WARNING: no seed was given",
     "2031-02-03 04:05:06,789 - trainer - WARNING - slow loader, error rate unknown",

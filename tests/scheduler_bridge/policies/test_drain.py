@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from records import Action, Component, ErrorType, Mode, decode, encode
+from records import Action, Component, ErrorType, Mode, RecoveryAction, decode, encode
 from records.decision import Decision
 from scheduler_bridge import BridgeSettings
 from scheduler_bridge.policies import propose
@@ -50,3 +50,27 @@ def test_jobs_of_other_users_count() -> None:
 
 def test_a_fault_that_no_restart_mends_drains_all_the_same() -> None:
     assert [each.action for each in propose(failure(node_evidence=True, restartable=False), SETTINGS)] == [Action.DRAIN]
+
+
+def test_evidence_that_is_not_on_the_list_drains_nothing() -> None:
+    assert drains(node_evidence=True, drain=False) == []
+    assert len(drains(node_evidence=True, drain=True)) == 1
+    (drain,) = drains(users=2, node_evidence=True, drain=False)
+    assert not drain.node_evidence
+
+
+@pytest.mark.parametrize(
+    ("action", "drain", "drained"),
+    [
+        (RecoveryAction.NONE, True, False),
+        (RecoveryAction.GPU_RESET, True, True),
+        (RecoveryAction.NODE_REBOOT, False, True),
+        (RecoveryAction.DRAIN_AND_RESET, False, True),
+        (RecoveryAction.DRAIN_P2P, False, False),
+        (RecoveryAction.UNKNOWN, False, False),
+    ],
+)
+def test_the_drivers_recovery_action_decides_with_the_list(action: RecoveryAction, drain: bool, drained: bool) -> None:
+    found = drains(node_evidence=True, drain=drain, recovery_action=action)
+    assert bool(found) is drained
+    assert all(action.replace("_", " ") in each.reason for each in found)

@@ -6,7 +6,7 @@ from processors.diagnose.catalogue import load
 from processors.diagnose.nodes import GpuReader, NodeLogReader
 from processors.diagnose.nodes.gpu import GpuMemory
 from processors.new_lines import NewLines
-from records import Component, ErrorType, GpuProcess, GpuSample, NodeFinding, Position, Severity
+from records import Component, ErrorType, GpuProcess, GpuSample, NodeFinding, Position, RecoveryAction, Severity
 
 SIGNATURES = load()
 LOG, GPU = NodeLogReader(SIGNATURES), GpuReader(SIGNATURES)
@@ -38,17 +38,18 @@ def test_a_kernel_log_tells_of_what_the_catalogue_knows() -> None:
     found = read(KERNEL)
     assert [(one.signature, one.component) for one in found] == [
         ("xid_fallen_off_bus", Component.GPU),
+        ("aer_corrected", Component.NODE),
         ("pcie_fatal", Component.NODE),
         ("oom_killer", Component.NODE),
         ("block_io_error", Component.STORAGE),
         ("ib_link_down", Component.NETWORK),
     ]
-    assert [one.place.line for one in found] == [41, 43, 44, 45, 46]
+    assert [one.place.line for one in found] == [41, 42, 43, 44, 45, 46]
     assert found[0].time == 1000.001
-    assert [one.jobs for one in found] == [[], [], ["17"], [], []]
-    assert [one.device for one in found] == ["0000:3b:00", "0000:3a:00.0", "", "", "0000:5e:00.0"]
-    assert found[0].severity is Severity.FATAL
-    assert len({one.id for one in found}) == 5
+    assert [one.jobs for one in found] == [[], [], [], ["17"], [], []]
+    assert [one.device for one in found] == ["0000:3b:00", "0000:3a:00.0", "0000:3a:00.0", "", "", "0000:5e:00.0"]
+    assert [one.severity for one in found[:3]] == [Severity.FATAL, Severity.WARNING, Severity.FATAL]
+    assert len({one.id for one in found}) == 6
 
 
 def test_counters_tell_by_their_growth_alone() -> None:
@@ -62,6 +63,33 @@ def test_counters_tell_by_their_growth_alone() -> None:
     assert GPU.read(sample(ecc_uncorrected=0), AT, memory) == []  # the driver was loaded again
     (one,) = GPU.read(sample(nvlink_errors=99), AT, memory)
     assert one.component is Component.NVLINK
+
+
+@pytest.mark.parametrize(
+    ("counter", "severity"),
+    [
+        ("ecc_uncorrected", Severity.FATAL),
+        ("ecc_corrected", Severity.WARNING),
+        ("rows_remapped", Severity.WARNING),
+        ("nvlink_errors", Severity.WARNING),
+    ],
+)
+def test_errors_that_the_hardware_corrected_are_warnings(counter: str, severity: Severity) -> None:
+    memory: dict[str, GpuMemory] = {}
+    GPU.read(sample(**{counter: 4}), AT, memory)
+    (found,) = GPU.read(sample(**{counter: 5}), AT, memory)
+    assert (found.signature, found.severity, found.drain) == (counter, severity, False)
+
+
+def test_a_change_of_the_recovery_action_is_reported_once() -> None:
+    memory: dict[str, GpuMemory] = {}
+    assert GPU.read(sample(recovery_action=RecoveryAction.NONE), AT, memory) == []
+    (found,) = GPU.read(sample(recovery_action=RecoveryAction.GPU_RESET), AT, memory)
+    assert (found.signature, found.severity, found.drain) == ("gpu_recovery_action", Severity.FATAL, True)
+    assert GPU.read(sample(recovery_action=RecoveryAction.GPU_RESET), AT, memory) == []
+    assert GPU.read(sample(), AT, memory) == []
+    (found,) = GPU.read(sample(recovery_action=RecoveryAction.NONE), AT, memory)
+    assert (found.severity, found.recovery_action) == (Severity.WARNING, RecoveryAction.NONE)
 
 
 def test_a_kernel_log_tells_of_a_fault_of_a_program() -> None:

@@ -126,8 +126,10 @@ int nvmlDeviceGetFieldValues(gpu_t *gpu, int count, field_t *fields) {
     if (lost(gpu)) return LOST;
     for (int i = 0; i < count; i++) {
         fields[i].ret = is(gpu, "bare") || fields[i].field == 160 ? NOT_SUPPORTED : OK;
-        fields[i].type = fields[i].field == 38 ? 1 : 3;
-        if (fields[i].type == 1) { fields[i].value.ull = ~0ULL; fields[i].value.ui = 5; }
+        int recovery = fields[i].field == 230; /* NVML_FI_DEV_GET_GPU_RECOVERY_ACTION: since driver 570 */
+        if (recovery && is(gpu, "old")) fields[i].ret = NOT_SUPPORTED;
+        fields[i].type = fields[i].field == 38 || recovery ? 1 : 3;
+        if (fields[i].type == 1) { fields[i].value.ull = ~0ULL; fields[i].value.ui = recovery ? 1 : 5; }
         else fields[i].value.ull = fields[i].field;
     }
     return OK;

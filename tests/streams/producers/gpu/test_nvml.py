@@ -20,7 +20,7 @@ OPTIONAL = [
         "sm_clock_mhz",
     ),
     *("memory_clock_mhz", "throttle_reasons", "ecc_corrected", "ecc_uncorrected", "rows_remapped"),
-    *("nvlink_errors", "nvlink_active"),
+    *("nvlink_errors", "nvlink_active", "recovery_action"),
 ]
 
 
@@ -58,6 +58,7 @@ def test_every_field_of_a_full_gpu(probe: Start) -> None:
         "nvlink_errors": 5 + 45 + 52 + 59,
         "nvlink_active": 3,
         "xids": [],
+        "recovery_action": "gpu_reset",
         "recorded": False,
         "error": "",
     }
@@ -74,7 +75,7 @@ def test_an_old_driver_is_asked_in_its_own_words(probe: Start) -> None:
     [sample] = probe("old", FAKE_NVML_PID=str(os.getpid())).sample()
     assert sample["memory_used_bytes"] == 61 << 30  # version 1 counts what the driver reserves
     assert sample["throttle_reasons"] == ["gpu_idle"]
-    assert sample["rows_remapped"] is None
+    assert (sample["rows_remapped"], sample["recovery_action"]) == (None, None)
     assert [process["pid"] for process in sample["processes"]] == [os.getpid(), 4194305]
     assert sample["error"] == ""
 
