@@ -14,8 +14,7 @@ import msgspec
 
 from records import (
     BY_NAME,
-    PIPE_KINDS,
-    PIPE_SAYS,
+    PRODUCER_EVENTS,
     DeadLetter,
     InvalidRecord,
     JobEvent,
@@ -84,12 +83,12 @@ def refuse(message: Message, reason: str, stage: str = "decode") -> DeadLetter:
 
 
 def _pipe_event(message: Message) -> JobEvent:
-    """Return what a pipe tells of its own job. Whoever runs a job can write there: nothing is believed that a scheduler alone may say."""
+    """Return what a producer of logs reports. Every user can write there, so nothing is accepted that only a scheduler may report."""
     event = decode(JobEvent, message.value)
-    if event.kind not in PIPE_KINDS or event.scheduler not in PIPE_SAYS:
+    if event.kind not in PRODUCER_EVENTS.get(event.scheduler, ()):
+        allowed = "; ".join(f"{', '.join(sorted(kinds))} of {name!r}" for name, kinds in PRODUCER_EVENTS.items())
         raise InvalidRecord(
-            f"expected {', '.join(sorted(PIPE_KINDS))} of a pipe, got {event.kind} of {event.scheduler!r}: "
-            "only schedulers' watchers tell that, in job-events"
+            f"expected one of {allowed}, got {event.kind} of {event.scheduler!r}: only schedulers' watchers report that, on job-events"
         )
     if _key(message) != event.job:
         raise InvalidRecord(f"expected an event of job {_key(message)!r}, the message's key, got one of {event.job!r}")

@@ -101,16 +101,19 @@ class SlurmActuator:
             return queue_of(self._client.jobs(arrays=True).values(), self._client.nodes())
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
-        """Requeue a stopped job, its suspect nodes excluded besides those that it excludes already."""
+        """Requeue a failed job, its suspect nodes excluded besides those that it excludes already."""
         with translated():
             try:
                 before = self._client.job(job)
             except UnknownSlurmJob:
                 if self._resubmission is None:
                     raise
+                kept = self._resubmission.view(job)
+                if kept and not kept.successor and kept.state is not SchedulerJobState.FAILED:
+                    raise ActuatorError("a job that has failed", f"{job} is {kept.word}", "nothing was done") from None
                 return self._resubmission.submit(job, exclude_nodes, key, checkpoint)
-        if state_of(before) not in STOPPED and not before.is_marked:
-            raise ActuatorError("a job that has stopped", f"{job} is {before.state}", "nothing was done")
+        if state_of(before) is not SchedulerJobState.FAILED and not before.is_marked:
+            raise ActuatorError("a job that has failed", f"{job} is {before.state}", "nothing was done")
         if not _is_requeueable(before):
             if self._resubmission is None:
                 came = f"{job} has Requeue=0"
