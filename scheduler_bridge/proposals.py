@@ -118,8 +118,11 @@ class Proposals:
         return earlier not in ("", proposal.id)
 
     def _renewed(self, proposal: Decision, failure: Failure) -> Decision:
-        """Return `proposal`, under a new id where an earlier revision of the verdict led to it and a later one withdrew it."""
-        if not self._journal.ledger.is_withdrawn(proposal.id):
+        """Return `proposal`, under a new id where an earlier revision of the verdict led to it and a later one withdrew it.
+
+        A decision that a person rejected is not proposed again.
+        """
+        if not self._journal.ledger.is_withdrawn(proposal.id) or self._journal.commands.rejection(proposal):
             return proposal
         return msgspec.structs.replace(proposal, id=f"{proposal.id}~r{failure.revision}")
 

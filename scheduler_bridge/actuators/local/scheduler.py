@@ -29,7 +29,6 @@ TICK = 0.05
 """Seconds between two looks at the processes: as good as at once for a person, at no cost."""
 
 
-
 class LocalScheduler:
     """Runs processes as jobs on the slots of this machine.
 

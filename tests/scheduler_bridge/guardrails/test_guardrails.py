@@ -204,7 +204,7 @@ def test_a_restart_needs_a_job_that_failed(job: JobView | None, expected: type |
         (seen(SchedulerJobState.RUNNING, alone=True), seen(SchedulerJobState.RUNNING), False),
         (seen(SchedulerJobState.RUNNING), seen(SchedulerJobState.RUNNING, attempt=1), False),
         (seen(SchedulerJobState.RUNNING), seen(SchedulerJobState.COMPLETED), False),
-        (seen(SchedulerJobState.RUNNING), None),
+        (seen(SchedulerJobState.RUNNING), None, False),
         (seen(SchedulerJobState.PENDING), seen(SchedulerJobState.RUNNING), False),
         (None, seen(SchedulerJobState.RUNNING), False),
     ],
