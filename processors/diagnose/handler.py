@@ -106,14 +106,12 @@ class FailureHandler:
         return self._conclude(ending, state)
 
     def reopen(self, job: str, attempt: int, time: float, state: HandlerState) -> list[Failure]:
-        """Return what replaces the verdict on an attempt that has not ended after all; nothing where none was published."""
+        """Return the verdict on an attempt that has not ended after all: on its lines so far, or a retraction of the one in force."""
         state.ending = None
-        if state.said is None:
-            return []
         ranked = choose(state.candidates, readable=state.reported, ended_badly=False)
-        if not ranked or not _is_sure(ranked[0], state):
-            return [self._retract(state, job, attempt, time, None)]
-        return [self._emit_verdict(verdict(ranked, job, attempt, state.revision + 1, None), ranked[0], state)]
+        if ranked and _is_sure(ranked[0], state):
+            return [self._emit_verdict(verdict(ranked, job, attempt, state.revision + 1, None), ranked[0], state)]
+        return [] if state.said is None else [self._retract(state, job, attempt, time, None)]
 
     def _conclude(self, ending: Ending, state: HandlerState) -> list[Failure]:
         """Return the verdict on all lines so far, tracebacks that are still open included, where it says anything new."""

@@ -138,6 +138,9 @@ def test_of_a_pipe_nothing_is_believed_that_a_scheduler_alone_may_say() -> None:
         pipe_event(kind=EventKind.REQUEUED),
         pipe_event(kind=EventKind.DESCRIBED, workload=Workload(model_name="mine")),
         pipe_event(kind=EventKind.ENDED, scheduler="slurm"),
+        pipe_event(kind=EventKind.ENDED, scheduler="producer", id="producer/7/0/ended/p"),
+        pipe_event(kind=EventKind.STARTED, scheduler="producer", id="producer/7/0/started/p"),
+        pipe_event(kind=EventKind.ENDED, scheduler="", id="/7/0/ended/p"),
         pipe_event(kind=EventKind.ENDED, job="8", id="pipe/8/0/ended/p"),
         pipe_event(kind=EventKind.ENDED, id="slurm/8/0/ended"),  # that event would be taken for a repeat of this one
         pipe_event(kind=EventKind.ENDED, id="pipe/8/0/ended/p"),
