@@ -16,6 +16,7 @@ from records import (
     BY_NAME,
     PRODUCER_EVENTS,
     DeadLetter,
+    EventKind,
     InvalidRecord,
     JobEvent,
     LogChunk,
@@ -37,6 +38,11 @@ _KEY = 1024
 """Bytes of a key that a dead letter holds: longer than any job's id."""
 _REASON = 2000
 """Characters of a reason: errors of decoders quote what they met, which may be long."""
+_LIFE = ("nodes", "command", "directory", "user", "branch", "name", "exit_code", "signal", "detail")
+"""What a pipe may report of its command beside the identity of the event."""
+_LOSS = ("nodes", "lines", "detail")
+"""The same of lines that a producer lost."""
+_IDENTITY = ("id", "job", "attempt", "kind", "time", "scheduler")
 _TEXT_FIELDS = ("message", "log")
 _JOB_FIELDS = ("job", "job_id", "slurm_job_id")
 _NODE_FIELDS = ("host", "node")
@@ -96,7 +102,8 @@ def _pipe_event(message: Message) -> JobEvent:
     # Under the id of another job's event it would be stored, and that one be taken for a repeat.
     if not event.id.startswith(identity):
         raise InvalidRecord(f"expected an id that begins with {identity}, got {event.id[:200]!r}")
-    return msgspec.structs.replace(event, state="", gpus=None, packed_with="", newcomer=False)
+    reported = _LOSS if event.kind is EventKind.LINES_LOST else _LIFE
+    return JobEvent(**{name: getattr(event, name) for name in (*_IDENTITY, *reported)})
 
 
 def _log_chunk(message: Message) -> LogChunk:
