@@ -109,9 +109,10 @@ class SlurmActuator:
                 if self._resubmission is None:
                     raise
                 kept = self._resubmission.view(job)
-                if kept and not kept.successor and kept.state is not SchedulerJobState.FAILED:
-                    raise ActuatorError("a job that has failed", f"{job} is {kept.word}", "nothing was done") from None
-                return self._resubmission.submit(job, exclude_nodes, key, checkpoint)
+                if kept and (kept.successor or kept.state is SchedulerJobState.FAILED):
+                    return self._resubmission.submit(job, exclude_nodes, key, checkpoint)
+                came = f"{job} is {kept.word}" if kept else f"{job}, which is gone (MinJobAge) and of which no end was kept"
+                raise ActuatorError("a job that has failed", came, "submit it again by hand") from None
         if state_of(before) is not SchedulerJobState.FAILED and not before.is_marked:
             raise ActuatorError("a job that has failed", f"{job} is {before.state}", "nothing was done")
         if not _is_requeueable(before):
