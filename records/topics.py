@@ -79,7 +79,7 @@ BY_RECORD: dict[type[Record], Topic] = {topic.record: topic for topic in reverse
 
 
 def topic_of(record: Record) -> Topic:
-    """Return the topic that `record` is written to. What producers of logs report has its own: every user of the cluster may write there."""
+    """Return the topic that `record` is written to. What producers of logs report has its own: every user may write there."""
     if isinstance(record, JobEvent) and record.kind in PRODUCER_EVENTS.get(record.scheduler, ()):
         return BY_NAME["pipe-events"]
     return BY_RECORD[type(record)]

@@ -14,8 +14,10 @@ CAUSES = {
 """Last lines of jobs: of one that ends well, and of those that fail."""
 
 DECIDED = frozenset({"xid"})
-"""Causes that lead to a decision. A collective that timed out shows that a rank is missing and not why: its verdict has a confidence of 0.6,
-below `bridge.min_confidence` (0.8)."""
+"""Causes that lead to a decision.
+
+A collective that timed out shows that a rank is missing and not why: its verdict has a confidence of 0.6, below `bridge.min_confidence`.
+"""
 
 
 def lines(job: str, count: int, cause: str) -> list[str]:

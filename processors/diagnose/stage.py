@@ -113,7 +113,9 @@ class Diagnosis(Stage[DiagnosisState]):
         )
         return self._weighed(self.handler.conclude(ending, state.handler), state)
 
-    def on_reopened(self, job: str, attempt: int, time: float, position: Position, state: DiagnosisState) -> list[Record]:
+    def on_reopened(
+        self, job: str, attempt: int, time: float, position: Position, state: DiagnosisState
+    ) -> list[Record]:
         """Return what replaces a final verdict: the verdict on the lines so far, or its retraction."""
         return self._weighed(self.handler.reopen(job, attempt, time, state.handler), state)
 

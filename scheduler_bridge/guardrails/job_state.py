@@ -9,9 +9,7 @@ from .base import Objection, Wait
 NAME = "job-state"
 
 
-def objection_of_state(
-    decision: Decision, job: JobView | None, beneficiary: JobView | None
-) -> Objection | Wait | None:
+def objection_of_state(decision: Decision, job: JobView | None, beneficiary: JobView | None) -> Objection | Wait | None:
     """Return why the job's state forbids the action, or what to wait for; None where it may go ahead.
 
     Args:

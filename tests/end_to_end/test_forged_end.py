@@ -67,7 +67,8 @@ def test_jobs_whose_end_was_forged_run_on_and_are_not_queued_again(
                 stack.wait(f"the decision about job {job}", lambda job=job: decisions(stack, job))
                 assert verdicts(stack, job)[-1] == ("infrastructure", False), "the job runs"
                 shown = read_job(open_redis(redis_store.url), job, prefix=load().settings.redis.prefix)
-                assert shown and (shown.state, shown.verdict_final) == ("running", False)
+                assert shown
+                assert (shown.state, shown.verdict_final) == ("running", False)
         finally:
             producer.close()
         (stack.scratch / "go").touch()

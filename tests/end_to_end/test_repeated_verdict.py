@@ -13,10 +13,8 @@ from tests.scheduler_bridge.test_limits import Cluster as FailedJobs
 
 SETTINGS = BridgeSettings(modes={Action.RESTART: Mode.ACT}, min_confidence=0.6, actions_per_hour=1000, user_share=1.0)
 TIMED_OUT = [
-    "[Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=77, OpType=ALLREDUCE, Timeout(ms)=600000) ran for "
-    "600010 milliseconds before timing out.",
-    "Some NCCL operations have failed or timed out. Due to the asynchronous nature of CUDA kernels, subsequent GPU operations might run "
-    "on corrupted/incomplete data.",
+    "[Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=77, OpType=ALLREDUCE, Timeout(ms)=600000)",
+    "Some NCCL operations have failed or timed out.",
     "To avoid data inconsistency, we are taking the entire process down.",
 ]
 RANKS = 3
@@ -37,14 +35,23 @@ class Cluster(FailedJobs):
 
 def chunk(job: str, rank: int, lines: list[str], time: float, first: int) -> LogChunk:
     return LogChunk(
-        job=job, node=f"n{rank}", rank=rank, producer=f"p{rank}", lines=lines, time=time, first_line=first, first_piece=first
+        job=job,
+        node=f"n{rank}",
+        rank=rank,
+        producer=f"p{rank}",
+        lines=lines,
+        time=time,
+        first_line=first,
+        first_piece=first,
     )
 
 
 def records(job: str, chance: random.Random) -> Iterator[Record]:
     """Yield what is printed and reported of a job. Clocks of the hosts differ by up to ten seconds, and some ranks are read late."""
     steps = [f"step {step} | loss {2 / step:.3f} | step_time 0.25 s" for step in range(1, 131)]
-    yield JobEvent(id=f"{job}/s", job=job, kind=EventKind.STARTED, time=NOW - 900, scheduler="slurm", nodes=["n0", "n1", "n2"])
+    yield JobEvent(
+        id=f"{job}/s", job=job, kind=EventKind.STARTED, time=NOW - 900, scheduler="slurm", nodes=["n0", "n1", "n2"]
+    )
     for rank in range(RANKS):
         yield chunk(job, rank, steps[:60], NOW - 60, 1)
     late = [(rank, chance.uniform(-10, 10)) for rank in range(RANKS)]
@@ -76,5 +83,7 @@ def test_every_job_whose_collectives_time_out_is_restarted_once() -> None:
         bridge.advance()
     withdrawn = sum(result.outcome is Outcome.REFUSED for result in written.results)
     assert withdrawn > 0, "some verdicts were taken back and repeated"
-    assert {job for job, attempt in cluster.attempts.items() if attempt == 1} == {f"ada/{number}" for number in range(JOBS)}
+    assert {job for job, attempt in cluster.attempts.items() if attempt == 1} == {
+        f"ada/{number}" for number in range(JOBS)
+    }
     assert max(cluster.attempts.values()) == 1

@@ -145,7 +145,14 @@ def test_ends_that_producers_report_change_no_verdict_on_a_job_that_a_scheduler_
     for place, scheduler, code in forged:
         with_ends.insert(
             place,
-            JobEvent(id=f"{scheduler}{place}", job="j", kind=EventKind.ENDED, time=1010.0, scheduler=scheduler, exit_code=code),
+            JobEvent(
+                id=f"{scheduler}{place}",
+                job="j",
+                kind=EventKind.ENDED,
+                time=1010.0,
+                scheduler=scheduler,
+                exit_code=code,
+            ),
         )
     found = last(with_ends, events, order)
     if end:

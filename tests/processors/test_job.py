@@ -7,7 +7,19 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import Alarm, AlarmKind, ErrorType, EventKind, Failure, JobEvent, JobMetric, LogChunk, Placement, Position, Slowdown
+from records import (
+    Alarm,
+    AlarmKind,
+    ErrorType,
+    EventKind,
+    Failure,
+    JobEvent,
+    JobMetric,
+    LogChunk,
+    Placement,
+    Position,
+    Slowdown,
+)
 
 STEPS = [f"step {step} | loss {10 / step:.4f} | step_time 0.0200 s" for step in range(1, 41)]
 XID = "NVRM: Xid (PCI:0000:3b:00): 79, pid=4242, name=python, GPU has fallen off the bus."
@@ -222,7 +234,12 @@ def test_what_a_scheduler_says_of_a_job_is_not_said_again_by_a_pipe() -> None:
 
 def by_producer(code: int, time: float = 190.0, scheduler: str = "producer") -> JobEvent:
     return JobEvent(
-        id=f"{scheduler}/7/0/ended/{time}", job="7", kind=EventKind.ENDED, time=time, scheduler=scheduler, exit_code=code
+        id=f"{scheduler}/7/0/ended/{time}",
+        job="7",
+        kind=EventKind.ENDED,
+        time=time,
+        scheduler=scheduler,
+        exit_code=code,
     )
 
 
@@ -253,7 +270,9 @@ def test_a_scheduler_that_speaks_later_takes_a_forged_end_back(scheduler: str, c
     assert verdict([forged, began, well]) is None
     whole = [forged, by_slurm(EventKind.SUBMITTED, 80.0), began, chunk([*STEPS, *BUG], 100.0)]
     one, other = verdict(whole), verdict(whole[1:])
-    assert one and other and one.id == other.id, "the same but for its revision"
+    assert one
+    assert other
+    assert one.id == other.id, "the same but for its revision"
     assert not one.final
 
 
@@ -278,7 +297,9 @@ def test_the_end_of_an_attempt_before_the_one_that_a_scheduler_reports_stands() 
 
 
 def test_lines_that_a_producer_lost_are_no_end() -> None:
-    lost = JobEvent(id="producer/7/0/lines_lost/p", job="7", kind=EventKind.LINES_LOST, time=95.0, scheduler="producer", lines=3)
+    lost = JobEvent(
+        id="producer/7/0/lines_lost/p", job="7", kind=EventKind.LINES_LOST, time=95.0, scheduler="producer", lines=3
+    )
     began = by_slurm(EventKind.STARTED, 90.0, nodes=["n1"])
     said = verdict([began, lost, chunk([*STEPS, XID], 100.0)])
     assert said is not None

@@ -108,11 +108,7 @@ class SlurmActuator:
             except UnknownSlurmJob:
                 if self._resubmission is None:
                     raise
-                kept = self._resubmission.view(job)
-                if kept and (kept.successor or kept.state is SchedulerJobState.FAILED):
-                    return self._resubmission.submit(job, exclude_nodes, key, checkpoint)
-                came = f"{job} is {kept.word}" if kept else f"{job}, which is gone (MinJobAge) and of which no end was kept"
-                raise ActuatorError("a job that has failed", came, "submit it again by hand") from None
+                return self._resubmit_forgotten(self._resubmission, job, exclude_nodes, key, checkpoint)
         if state_of(before) is not SchedulerJobState.FAILED and not before.is_marked:
             raise ActuatorError("a job that has failed", f"{job} is {before.state}", "nothing was done")
         if not _is_requeueable(before):
@@ -244,6 +240,17 @@ class SlurmActuator:
         """Return what `scontrol` and `squeue` show of a node."""
         with translated():
             return self._client.describe_node(node)
+
+    @staticmethod
+    def _resubmit_forgotten(
+        resubmission: Resubmission, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str
+    ) -> JobView:
+        """Submit a job again that Slurm does not know any more, where it failed by what Slurm reported last."""
+        kept = resubmission.view(job)
+        if kept and (kept.successor or kept.state is SchedulerJobState.FAILED):
+            return resubmission.submit(job, exclude_nodes, key, checkpoint)
+        came = f"{job} is {kept.word}" if kept else f"{job}, which is gone (MinJobAge) and of which no end was kept"
+        raise ActuatorError("a job that has failed", came, "submit it again by hand")
 
     def _requeue(
         self,

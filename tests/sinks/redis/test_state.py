@@ -52,7 +52,15 @@ def test_a_pipes_word_gives_way_to_the_schedulers_in_any_order(store: Store) -> 
 
 def test_a_pipe_does_not_end_the_slowdown_of_a_job(store: Store) -> None:
     slowed = Slowdown(
-        id="s", job="7", packed_job="8", time=T0 + 20, before_s=0.1, after_s=0.2, ratio=0.5, threshold=0.65, steps_after=40
+        id="s",
+        job="7",
+        packed_job="8",
+        time=T0 + 20,
+        before_s=0.1,
+        after_s=0.2,
+        ratio=0.5,
+        threshold=0.65,
+        steps_after=40,
     )
     store.update(event("started", 4), slowed)
     before = store.job().slowed_by
