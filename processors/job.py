@@ -11,6 +11,8 @@ from copy import copy
 from itertools import pairwise
 from typing import TypeVar
 
+import msgspec
+
 from records import (
     EventKind,
     GpuActivity,
@@ -149,9 +151,9 @@ class JobProcessor:
     def _event(self, state: JobState, position: Position, event: JobEvent) -> list[Record]:
         if event.kind is EventKind.DESCRIBED:
             return []  # what a job trains says nothing of how it runs
-        if event.by_producer and state.scheduled and event.kind is not EventKind.LINES_LOST:
-            return []  # its scheduler reports when the job starts and ends; a pipe runs one of its commands, or somebody forged the event
-        results = []
+        if event.by_producer and state.scheduled:
+            return self._by_producer(state, position, event)
+        results: list[Record] = []
         if event.scheduler and not event.by_producer and not state.scheduled:
             state.scheduled = True
             results += self._reopen(state, event, position)
@@ -166,6 +168,16 @@ class JobProcessor:
                 results += self._measured(self.reader.waiting(stream), position, attempt)
             attempt.ended = True
         return [*results, *self._run(event, position, attempt)]
+
+    def _by_producer(self, state: JobState, position: Position, event: JobEvent) -> list[Record]:
+        """Take what a producer reports of a job that a scheduler has reported: lost lines of a known attempt, and nothing else.
+
+        The scheduler reports when and where attempts run. A pipe runs one command of the job, or somebody forged the event.
+        """
+        attempt = state.attempts.get(event.attempt)
+        if attempt is None or event.kind is not EventKind.LINES_LOST:
+            return []
+        return self._run(msgspec.structs.replace(event, nodes=[]), position, attempt)
 
     def _reopen(self, state: JobState, event: JobEvent, position: Position) -> list[Record]:
         """Take back the ends that pipes alone reported: `event` is the first of a scheduler. Attempts before that of the event are over."""

@@ -306,6 +306,16 @@ def test_lines_that_a_producer_lost_are_no_end() -> None:
     assert not said.final
 
 
+def test_a_producer_adds_no_attempt_and_no_node_to_a_job_that_a_scheduler_reports() -> None:
+    began, printed = by_slurm(EventKind.STARTED, 90.0, nodes=["n1"]), chunk([*STEPS, XID], 100.0)
+    for number, kind in enumerate((EventKind.LINES_LOST, EventKind.STARTED, EventKind.ENDED)):
+        for attempt in (0, 1, 2):
+            forged = JobEvent(
+                id=f"{number}/{attempt}", job="7", attempt=attempt, kind=kind, time=95.0, scheduler="pipe", nodes=["n9"]
+            )  # fmt: skip
+            assert run([began, forged, printed]) == run([began, printed])
+
+
 @pytest.mark.parametrize("order", list(itertools.permutations(range(2))))
 def test_of_two_ends_the_schedulers_counts_whichever_comes_first(order: tuple[int, ...]) -> None:
     slurm = by_slurm(EventKind.ENDED, 200.0, exit_code=None, signal=9, state="OUT_OF_MEMORY", nodes=["n1"])
