@@ -14,7 +14,7 @@ from .feedback import Feedback
 from .gpu_activity import GpuActivity, GpuSpan, GpuState
 from .gpu_sample import GpuProcess, GpuSample
 from .identity import decision_id, derived_id
-from .job_event import PIPE, PIPE_KINDS, PIPE_SAYS, PRODUCER, EventKind, JobEvent
+from .job_event import PIPE, PRODUCER, PRODUCER_EVENTS, EventKind, JobEvent
 from .job_metric import JobMetric, OverRanks
 from .log_chunk import Lines, LogChunk, NodeLogChunk
 from .model_answer import Certainty, ModelAnswer, NumberMeaning, Review, Sample
@@ -36,9 +36,8 @@ __all__ = [
     "BY_NAME",
     "BY_RECORD",
     "PIPE",
-    "PIPE_KINDS",
-    "PIPE_SAYS",
     "PRODUCER",
+    "PRODUCER_EVENTS",
     "TOPICS",
     "VERSION",
     "Action",

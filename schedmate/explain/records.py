@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from clickhouse_connect.driver.client import Client
 
+from records import PRODUCER_EVENTS
 from sinks.clickhouse import ask, run
 
 Row = Mapping[str, Any]
@@ -18,7 +19,8 @@ _LIMIT: Final = 10_000
 _EVENTS: Final = (
     "SELECT attempt, toString(kind) AS kind, time, toString(scheduler) AS scheduler, "
     "arrayMap(node -> toString(node), nodes) AS nodes, gpus, toString(user) AS user, toString(state) AS state, exit_code, signal, "
-    "packed_with FROM job_events WHERE job = {job:String} AND kind IN {kinds:Array(String)} ORDER BY time DESC LIMIT {limit:UInt32}"
+    "packed_with FROM job_events WHERE job = {job:String} AND kind IN {kinds:Array(String)} "
+    "ORDER BY scheduler IN {producers:Array(String)}, time DESC LIMIT {limit:UInt32}"
 )
 _KINDS: Final = ("submitted", "started", "packed", "unpacked", "requeued", "ended")
 _ALARMS: Final = (
@@ -45,7 +47,8 @@ class JobRecords:
 
     Attributes:
         job: The job.
-        events: What schedulers and pipes told of it, the newest first.
+        events: What schedulers reported of it, the newest first; what pipes reported where no scheduler did, since every user can write
+            events of pipes.
         verdicts: All revisions of its verdicts: newest attempt first, then as they were said.
         alarms: Each alarm once, the newest first; `standing` where nothing ended it.
         saves: Each save of a checkpoint once, the newest first.
@@ -71,14 +74,17 @@ def read_records(client: Client, job: str) -> JobRecords:
     """
 
     def rows(sql: str) -> list[Row]:
-        values = {"job": job, "limit": str(_LIMIT)} | ({"kinds": list(_KINDS)} if "{kinds:" in sql else {})
+        values: dict[str, Any] = {"job": job, "limit": str(_LIMIT)}
+        values |= {"kinds": list(_KINDS), "producers": list(PRODUCER_EVENTS)} if sql is _EVENTS else {}
         answer = ask(client, sql, values)
         return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
 
+    events = rows(_EVENTS)
+    reported = [row for row in events if row["scheduler"] not in PRODUCER_EVENTS]
     said = run(client, "history", {"job": job, "limit": str(_LIMIT)})
     return JobRecords(
         job=job,
-        events=rows(_EVENTS),
+        events=reported or events,
         verdicts=[dict(zip(said.columns, row, strict=True)) for row in said.rows],
         alarms=rows(_ALARMS),
         saves=rows(_SAVES),
