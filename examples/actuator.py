@@ -43,9 +43,8 @@ class DirectoryActuator(Actuator):
         return _view(job, found) if found else None
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
-        """Put a stopped job back in the queue, away from some nodes."""
-        stopped = (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED)
-        return self._queue(job, exclude_nodes, stopped, key, checkpoint=checkpoint)
+        """Put a failed job back in the queue, away from some nodes."""
+        return self._queue(job, exclude_nodes, (SchedulerJobState.FAILED,), key, checkpoint=checkpoint)
 
     def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
         """Put a running job back in the queue."""

@@ -71,7 +71,8 @@ def belonging(state: HasIncarnation, record: Record) -> Belonging:
     if is_scheduler_event(record):
         known = state.scheduled and state.incarnation
         return Belonging.NEXT if known or (state.is_over and silent) else Belonging.NAMES
-    return _of_producer(state, named, free=silent or state.is_over)
+    # A producer's clock may be forged: of a job that a scheduler reports, only the scheduler's word on its end counts.
+    return _of_producer(state, named, free=state.is_over or (silent and not state.scheduled))
 
 
 def _of_producer(state: HasIncarnation, named: str, *, free: bool) -> Belonging:

@@ -15,8 +15,6 @@ import msgspec
 from prometheus_client import Counter
 
 from records import (
-    PIPE,
-    PRODUCER,
     EventKind,
     Failure,
     GpuActivity,
@@ -207,10 +205,13 @@ class JobProcessor:
     def _event(self, state: JobState, position: Position, event: JobEvent) -> list[Record]:
         if event.kind is EventKind.DESCRIBED:
             return []  # what a job trains says nothing of how it runs
-        if event.scheduler == PIPE and state.scheduled:
-            return []  # one command of a job that its scheduler speaks of: the job goes on, or its end is told better
-        state.scheduled |= event.scheduler not in ("", PIPE, PRODUCER)
-        results = self._begin(state, event, position)
+        if event.by_producer and state.scheduled:
+            return self._by_producer(state, position, event)
+        results: list[Record] = []
+        if event.scheduler and not event.by_producer and not state.scheduled:
+            state.scheduled = True
+            results += self._reopen(state, event, position)
+        results += self._begin(state, event, position)
         attempt = state.attempts.get(event.attempt)
         if attempt is None:
             return results
@@ -221,6 +222,28 @@ class JobProcessor:
                 results += self._measured(self.reader.waiting(stream), position, attempt)
             attempt.ended = True
         return [*results, *self._run(event, position, attempt)]
+
+    def _by_producer(self, state: JobState, position: Position, event: JobEvent) -> list[Record]:
+        """Take what a producer reports of a job that a scheduler has reported: lost lines of a known attempt, and nothing else.
+
+        The scheduler reports when and where attempts run. A pipe runs one command of the job, or somebody forged the event.
+        """
+        attempt = state.attempts.get(event.attempt)
+        if attempt is None or event.kind is not EventKind.LINES_LOST:
+            return []
+        return self._run(msgspec.structs.replace(event, nodes=[]), position, attempt)
+
+    def _reopen(self, state: JobState, event: JobEvent, position: Position) -> list[Record]:
+        """Take back the ends that pipes alone reported: `event` is the first of a scheduler. Attempts before that of the event are over."""
+        results: list[Record] = []
+        for number, attempt in state.attempts.items():
+            ends = event.kind is EventKind.ENDED and number == event.attempt
+            if not attempt.ended or ends or number < event.attempt:
+                continue
+            attempt.ended = False
+            for stage in self.stages:
+                results += stage.on_reopened(event.job, number, event.time, position, getattr(attempt, stage.name))
+        return results
 
     def _about(self, state: JobState, early: Early, record: NodeFinding | ModelAnswer) -> list[Record]:
         """Take what is said about an attempt. It waits for the attempt's first record; an attempt that is long over stays as judged."""

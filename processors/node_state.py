@@ -111,7 +111,7 @@ class NodeState(KeyedState, kw_only=True, omit_defaults=True):
                 placement,
                 since=min(placement.since, old.since),
                 seen=max(placement.seen, old.seen),
-                until=old.until if placement.until is None else placement.until,
+                until=_end(old, placement),
             )
         now = self.placements[key] = KnownPlacement(placement, before is not None and before.judged)
         newest = min(max(each.newest() for each in self.placements.values()), self.clock or LATEST)
@@ -122,3 +122,10 @@ class NodeState(KeyedState, kw_only=True, omit_defaults=True):
             if each.newest() > newest - (SILENT_S if each.placement.until is None else KEPT_S)
         }
         return now
+
+
+def _end(old: Placement, new: Placement) -> float | None:
+    """Return when a placement ended, of which `new` is the later record; None while it lasts."""
+    if new.until is not None or old.until is None:
+        return new.until
+    return None if new.seen >= old.until else old.until

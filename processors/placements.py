@@ -54,6 +54,15 @@ class Placements(Stage[PlacementsState]):
         """Return the end of all placements: where one attempt begins, the one before is over."""
         return _end(job, attempt, time, state)
 
+    def on_reopened(
+        self, job: str, attempt: int, time: float, position: Position, state: PlacementsState
+    ) -> list[Placement]:
+        """Return all placements again, as ones that last."""
+        if state.until is None:
+            return []
+        state.said, state.until = max(time, state.said, state.until), None
+        return [_stay(job, attempt, node, state) for node in state.nodes]
+
 
 def _follow(job: str, attempt: int, nodes: Iterable[str], time: float, state: PlacementsState) -> list[Placement]:
     new = _new(nodes, time, state)

@@ -63,6 +63,13 @@ class Stage(Generic[S]):
         """Take notice that a newer attempt of `job` began at `time`, in seconds since 1970; `attempt` may still say more."""
         return ()
 
+    def on_reopened(self, job: str, attempt: int, time: float, position: Position, state: S) -> Iterable[Record]:
+        """Take notice at `time`, in seconds since 1970, that an attempt which has ended goes on.
+
+        A pipe had reported its end, and a scheduler that speaks of the job has not.
+        """
+        return ()
+
     def metric_groups(self) -> Sequence[object]:
         """Return the metrics of what it is made of, a group for each part."""
         return ()

@@ -15,7 +15,7 @@ from .gpu_activity import GpuActivity, GpuSpan, GpuState
 from .gpu_sample import GpuProcess, GpuSample
 from .identity import decision_id, derived_id
 from .incarnation import OWN_START, JobReference, incarnation_of_time, same_incarnation, same_job
-from .job_event import PIPE, PIPE_KINDS, PIPE_SAYS, PRODUCER, EventKind, JobEvent
+from .job_event import PIPE, PRODUCER, PRODUCER_EVENTS, EventKind, JobEvent
 from .job_metric import JobMetric, OverRanks
 from .log_chunk import Lines, LogChunk, NodeLogChunk
 from .model_answer import Certainty, ModelAnswer, NumberMeaning, Review, Sample
@@ -38,9 +38,8 @@ __all__ = [
     "BY_RECORD",
     "OWN_START",
     "PIPE",
-    "PIPE_KINDS",
-    "PIPE_SAYS",
     "PRODUCER",
+    "PRODUCER_EVENTS",
     "TOPICS",
     "VERSION",
     "Action",

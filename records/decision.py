@@ -16,7 +16,7 @@ class Action(StrEnum):
     """What can be asked of a scheduler."""
 
     RESTART = "restart"
-    """Start a job again that has stopped."""
+    """Start a job again that has failed."""
     CANCEL_PACKING = "cancel_packing"
     """Stop a job that was packed beside another and queue it again, never to be packed again."""
     EVICT = "evict"

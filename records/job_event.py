@@ -26,11 +26,12 @@ class EventKind(StrEnum):
     LINES_PASSED_OVER = "lines_passed_over"
 
 
-PIPE_SAYS = frozenset({PIPE, PRODUCER})
-"""What stands in `scheduler` of an event that a pipe or another producer of logs tells of its own job."""
-
-PIPE_KINDS = frozenset({EventKind.STARTED, EventKind.ENDED, EventKind.LINES_LOST})
-"""All that such a producer may tell."""
+PRODUCER_EVENTS: dict[str, frozenset[EventKind]] = {
+    PIPE: frozenset({EventKind.STARTED, EventKind.ENDED, EventKind.LINES_LOST}),
+    PRODUCER: frozenset({EventKind.LINES_LOST}),
+}
+"""What may stand on `pipe-events`, by `JobEvent.scheduler`: a pipe reports the life of its own command, and every producer of logs the
+lines that it lost. Everything else is for schedulers to report."""
 
 
 class JobEvent(Record, frozen=True, kw_only=True):
@@ -98,3 +99,8 @@ class JobEvent(Record, frozen=True, kw_only=True):
     newcomer: bool = False
     lines: int = 0
     detail: str = ""
+
+    @property
+    def by_producer(self) -> bool:
+        """True where a pipe or another producer of logs reports it, and no scheduler: any user of the cluster can write such an event."""
+        return self.scheduler in PRODUCER_EVENTS

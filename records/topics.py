@@ -13,7 +13,7 @@ from .failure import Failure
 from .feedback import Feedback
 from .gpu_activity import GpuActivity
 from .gpu_sample import GpuSample
-from .job_event import PIPE_KINDS, PIPE_SAYS, JobEvent
+from .job_event import PRODUCER_EVENTS, JobEvent
 from .job_metric import JobMetric
 from .log_chunk import LogChunk, NodeLogChunk
 from .model_answer import ModelAnswer
@@ -79,7 +79,7 @@ BY_RECORD: dict[type[Record], Topic] = {topic.record: topic for topic in reverse
 
 
 def topic_of(record: Record) -> Topic:
-    """Return the topic that `record` is written to. What a pipe tells has one of its own: whoever runs a job may write there."""
-    if isinstance(record, JobEvent) and record.kind in PIPE_KINDS and record.scheduler in PIPE_SAYS:
+    """Return the topic that `record` is written to. What producers of logs report has its own: every user may write there."""
+    if isinstance(record, JobEvent) and record.kind in PRODUCER_EVENTS.get(record.scheduler, ()):
         return BY_NAME["pipe-events"]
     return BY_RECORD[type(record)]

@@ -4,7 +4,7 @@ from typing import assert_never
 
 from records import Action, Decision
 from scheduler_bridge.act_keys import act_key
-from scheduler_bridge.actuators import Actuator, JobView, NodeView, SchedulerJobState, SchedulerNodeState
+from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, NodeView, SchedulerJobState, SchedulerNodeState
 
 _UNSAFE = frozenset("\n\r\t\"'`$\\=;|&<>")
 
@@ -23,7 +23,7 @@ def carry_out(  # noqa: PLR0911  # one line an action
     key = act_key(decision)
     match decision.action:
         case Action.RESTART:
-            return actuator.restart(decision.job, tuple(decision.exclude_nodes), key, decision.checkpoint)
+            return _restart(actuator, decision, key)
         case Action.CANCEL_PACKING:
             return actuator.cancel_packing(decision.job, key)
         case Action.EVICT:
@@ -97,6 +97,16 @@ def is_in_grace(actuator: Actuator, decision: Decision, job: JobView) -> bool:
         and job.state is not SchedulerJobState.HELD
         and act_key(decision) not in job.acts
     )
+
+
+def _restart(actuator: Actuator, decision: Decision, key: str) -> JobView:
+    """Queue a failed job again, unless it has moved on since it was examined: writing down that the act begins may take a while."""
+    job = actuator.job(decision.job)
+    failed = job and job.state is SchedulerJobState.FAILED and job.attempt == decision.attempt
+    if not (failed or (job and is_half_done(decision, job))):
+        came = f"attempt {job.attempt} is {job.word or job.state}" if job else "the scheduler does not know it"
+        raise ActuatorError(f"a failed attempt {decision.attempt} of job {decision.job}", came, "nothing was done")
+    return actuator.restart(decision.job, tuple(decision.exclude_nodes), key, decision.checkpoint)
 
 
 def _evict(actuator: Actuator, decision: Decision, key: str, checkpoint: str, delay: float) -> JobView:

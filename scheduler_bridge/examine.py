@@ -27,16 +27,13 @@ class Examination:
     user: str = ""
 
 
-def examine(
-    actuator: Actuator, journal: Journal, decision: Decision, *, confirmed: bool, again: bool = False
-) -> Examination:
+def examine(actuator: Actuator, journal: Journal, decision: Decision, *, again: bool = False) -> Examination:
     """Ask the scheduler about a decision.
 
     Args:
         actuator: The scheduler.
         journal: What is known of decisions.
         decision: What should be done.
-        confirmed: Its verdict was repeated after the attempt had ended.
         again: It was begun before, and cut off.
 
     Raises:
@@ -56,5 +53,5 @@ def examine(
     judged = job
     if job and again and decision.action in NOTED_BEFORE:
         judged = replace(job, acts=tuple(key for key in job.acts if key != act_key(decision)))
-    verdict = objection_of_state(decision, judged, beneficiary, confirmed)
+    verdict = objection_of_state(decision, judged, beneficiary)
     return Examination(verdict, job, favoured.user if favoured else "")

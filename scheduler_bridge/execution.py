@@ -160,7 +160,7 @@ class Execution:
             return
         against: Objection | Wait | None = first_objection(decision, self._journal.context(), AGAIN)
         try:
-            found = examine(self.actuator, self._journal, decision, confirmed=True, again=True)
+            found = examine(self.actuator, self._journal, decision, again=True)
             against = against or self._held_back(decision, found.seen) or found.verdict
         except SchedulerAway as error:
             self.note_outage(error)

@@ -34,7 +34,6 @@ class Watch:
         since: When it was last looked at.
         due: When to look again.
         pause: How long to wait after that.
-        confirmed: Its verdict was repeated after the attempt had ended.
         why: What it waits for.
         user: In whose favour it is, as the scheduler says; None until it was asked.
         mode: How far it may go with this job or node, as far as that is known.
@@ -45,7 +44,6 @@ class Watch:
     due: float
     pause: float
     since: float = 0.0
-    confirmed: bool = False
     why: str = ""
     user: str | None = None
     mode: Mode = Mode.ACT

@@ -12,6 +12,8 @@ from records import Action, Decision, DecisionResult, Outcome, same_incarnation
 KEPT = 86400.0
 """Seconds after its expiry in which a decision that was never tried is still known. Seen again later, it is too late anyway."""
 HOUR = 3600.0
+WITHDRAWN = "verdict"
+"""What the result of a decision begins with that a later revision of its verdict withdrew or replaced."""
 
 
 @dataclass(slots=True)
@@ -94,6 +96,12 @@ class Ledger:
     def knows(self, decision_id: str) -> bool:
         """Was the decision seen before?"""
         return decision_id in self._entries
+
+    def is_withdrawn(self, decision_id: str) -> bool:
+        """Return whether a later revision of its verdict withdrew a decision, and nothing was done about it."""
+        entry = self._entries.get(decision_id)
+        result = entry.result if entry else None
+        return result is not None and result.outcome is Outcome.REFUSED and result.detail.startswith(f"{WITHDRAWN}: ")
 
     def result(self, decision_id: str, outcome: Outcome) -> DecisionResult | None:
         """Return the record that says `outcome` of a decision; None where none was written."""

@@ -1,5 +1,6 @@
 """From what was found of jobs to decisions about them; and what later findings mean for decisions made before."""
 
+import msgspec
 import structlog
 
 from records import (
@@ -19,7 +20,7 @@ from records import (
 )
 from scheduler_bridge.guardrails import Objection
 from scheduler_bridge.journal import Journal
-from scheduler_bridge.ledger import LedgerEntry
+from scheduler_bridge.ledger import WITHDRAWN, LedgerEntry
 from scheduler_bridge.policies import OF_FAILURES, cancel_hung, hold, propose
 
 log = structlog.get_logger(__name__)
@@ -76,8 +77,7 @@ class Proposals:
         self._journal.metrics.repeats.inc(len(repeated))
         for policy, proposal in proposals.items():
             if policy not in repeated and not self._is_proposed(proposal):
-                self._adopt(proposal)
-                self._journal.watch(proposal.id).confirmed |= failure.final
+                self._adopt(self._renewed(proposal, failure))
 
     def remember(self, failure: Failure) -> None:
         """Note a verdict, and retract what an older revision led to; what this one leads to is proposed when it is accepted."""
@@ -117,6 +117,15 @@ class Proposals:
         )
         return earlier not in ("", proposal.id)
 
+    def _renewed(self, proposal: Decision, failure: Failure) -> Decision:
+        """Return `proposal`, under a new id where an earlier revision of the verdict led to it and a later one withdrew it.
+
+        A decision that a person rejected is not proposed again.
+        """
+        if not self._journal.ledger.is_withdrawn(proposal.id) or self._journal.commands.rejection(proposal):
+            return proposal
+        return msgspec.structs.replace(proposal, id=f"{proposal.id}~r{failure.revision}")
+
     def _reconsider(self, entry: LedgerEntry, proposal: Decision | None, failure: Failure) -> bool:
         """Hold an earlier decision about the same attempt against a new revision. True where it says the same already."""
         earlier = entry.decision
@@ -129,11 +138,10 @@ class Proposals:
         if entry.untouched:
             if proposal is None:
                 reason = f"the verdict was retracted: revision {failure.revision} says {failure.error_type}"
-                self._journal.conclude(earlier, Objection("verdict", f"{reason} ({failure.message})"))
+                self._journal.conclude(earlier, Objection(WITHDRAWN, f"{reason} ({failure.message})"))
             elif not same:
-                self._journal.conclude(earlier, Objection("verdict", f"replaced by {proposal.id}"))
+                self._journal.conclude(earlier, Objection(WITHDRAWN, f"replaced by {proposal.id}"))
             elif failure.final:
-                self._journal.watch(earlier.id).confirmed = True
                 self._journal.look_soon(earlier.job)
         # What was refused may be proposed again for another root line; the guardrails will look at it afresh.
         return same and (entry.result is None or entry.result.outcome is not Outcome.REFUSED)

@@ -57,7 +57,7 @@ class DecisionReview:
             return False
         watch = self._journal.watch(decision.id)
         try:
-            found = examine(self._execution.actuator, self._journal, decision, confirmed=watch.confirmed)
+            found = examine(self._execution.actuator, self._journal, decision)
         except SchedulerAway as error:
             self._execution.note_outage(error)
             self._journal.wait(decision, Wait(f"the scheduler could not be asked: {error}"))

@@ -14,9 +14,9 @@ import msgspec
 
 from records import (
     BY_NAME,
-    PIPE_KINDS,
-    PIPE_SAYS,
+    PRODUCER_EVENTS,
     DeadLetter,
+    EventKind,
     InvalidRecord,
     JobEvent,
     LogChunk,
@@ -38,6 +38,11 @@ _KEY = 1024
 """Bytes of a key that a dead letter holds: longer than any job's id."""
 _REASON = 2000
 """Characters of a reason: errors of decoders quote what they met, which may be long."""
+_LIFE = ("nodes", "command", "directory", "user", "branch", "name", "exit_code", "signal", "detail")
+"""What a pipe may report of its command beside the identity of the event."""
+_LOSS = ("nodes", "lines", "detail")
+"""The same of lines that a producer lost."""
+_IDENTITY = ("id", "job", "attempt", "incarnation", "kind", "time", "scheduler")
 _TEXT_FIELDS = ("message", "log")
 _JOB_FIELDS = ("job", "job_id", "slurm_job_id")
 _NODE_FIELDS = ("host", "node")
@@ -84,12 +89,12 @@ def refuse(message: Message, reason: str, stage: str = "decode") -> DeadLetter:
 
 
 def _pipe_event(message: Message) -> JobEvent:
-    """Return what a pipe tells of its own job. Whoever runs a job can write there: nothing is believed that a scheduler alone may say."""
+    """Return what a producer of logs reports. Every user can write there, so nothing is accepted that only a scheduler may report."""
     event = decode(JobEvent, message.value)
-    if event.kind not in PIPE_KINDS or event.scheduler not in PIPE_SAYS:
+    if event.kind not in PRODUCER_EVENTS.get(event.scheduler, ()):
+        allowed = "; ".join(f"{', '.join(sorted(kinds))} of {name!r}" for name, kinds in PRODUCER_EVENTS.items())
         raise InvalidRecord(
-            f"expected {', '.join(sorted(PIPE_KINDS))} of a pipe, got {event.kind} of {event.scheduler!r}: "
-            "only schedulers' watchers tell that, in job-events"
+            f"expected one of {allowed}, got {event.kind} of {event.scheduler!r}: only schedulers' watchers report that, on job-events"
         )
     if _key(message) != event.job:
         raise InvalidRecord(f"expected an event of job {_key(message)!r}, the message's key, got one of {event.job!r}")
@@ -97,7 +102,8 @@ def _pipe_event(message: Message) -> JobEvent:
     # Under the id of another job's event it would be stored, and that one be taken for a repeat.
     if not event.id.startswith(identity):
         raise InvalidRecord(f"expected an id that begins with {identity}, got {event.id[:200]!r}")
-    return msgspec.structs.replace(event, state="", gpus=None, packed_with="", newcomer=False)
+    reported = _LOSS if event.kind is EventKind.LINES_LOST else _LIFE
+    return JobEvent(**{name: getattr(event, name) for name in (*_IDENTITY, *reported)})
 
 
 def _log_chunk(message: Message) -> LogChunk:

@@ -15,6 +15,7 @@ from benchmarks.chaos.jobs import Job, Way
 from benchmarks.chaos.lateness import verdict_waits
 from benchmarks.chaos.observed import Observed
 from benchmarks.chaos.orders import OrderSearch
+from benchmarks.chaos.program import DECIDED
 from benchmarks.chaos.replay import MADE, Replayed, identity
 from records import EventKind, InvalidRecord, JobEvent, LogChunk, decode
 from schedmate.assembly import job_processor
@@ -73,6 +74,7 @@ def check(
     verdict.add(_unburied(observed), "undecodable messages without a dead letter")
     verdict.add(iter(observed.failed), "records at which a processor failed")
     verdict.add(_decisions(jobs, observed), "wrong decisions")
+    verdict.figures["time-outs, which lead to no decision"] = sum(job.cause == "nccl" for job in jobs)
     waits = list(verdict_waits(jobs, chunks, observed.topics["failures"], windows))
     verdict.add((each.text() for each in waits if each.took_s is None), "verdicts missing")
     verdict.add((each.text() for each in waits if each.alone_s > within_s), "verdicts late")
@@ -190,5 +192,6 @@ def _decisions(jobs: Sequence[Job], observed: Observed) -> Iterator[str]:
             yield f"{decision} has the final results {final}"
     decided = {decision.split("/")[1] for decision in observed.ids["decisions"]}
     for job in jobs:
-        if job.arrives_whole and (job.cause == "xid") != (job.name in decided):
-            yield f"{job.name}, which fails of {job.cause}: {'no' if job.cause == 'xid' else 'a'} decision"
+        expected = job.cause in DECIDED
+        if job.arrives_whole and expected != (job.name in decided):
+            yield f"{job.name}, which fails of {job.cause}: {'no' if expected else 'a'} decision"

@@ -62,7 +62,7 @@ class Crowd:
     def _next(self) -> Job:
         number = len(self._all)
         way = WAYS[number % len(WAYS)]
-        cause = self._chance.choice(("none", "xid", "xid", "oom", "assert"))
+        cause = self._chance.choice(("none", "xid", "xid", "nccl", "oom", "assert"))
         count = self._chance.randint(80, 300)
         pause = self._chance.choice((0.02, 0.05))
         if way is Way.BATCH:

@@ -6,10 +6,18 @@ import time
 CAUSES = {
     "none": "",
     "xid": "NVRM: Xid (PCI:0000:3b:00): 79, pid=4242, name=python, GPU has fallen off the bus.",
+    "nccl": "[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=77, OpType=ALLREDUCE, Timeout(ms)=600000) ran for "
+    "600010 milliseconds before timing out.",
     "oom": "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB. GPU 0 has a total capacity of 79.15 GiB",
     "assert": "AssertionError: expected labels in [0, 10), got 17",
 }
 """Last lines of jobs: of one that ends well, and of those that fail."""
+
+DECIDED = frozenset({"xid"})
+"""Causes that lead to a decision.
+
+A collective that timed out shows that a rank is missing and not why: its verdict has a confidence of 0.6, below `bridge.min_confidence`.
+"""
 
 
 def lines(job: str, count: int, cause: str) -> list[str]:

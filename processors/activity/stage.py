@@ -134,6 +134,11 @@ class ActivityMonitor(Stage[ActivityState]):
         """Return the end of all alarms that stand when a newer attempt begins."""
         return self._end_all(job, attempt, time, "a newer attempt has begun", position, state)
 
+    def on_reopened(self, job: str, attempt: int, time: float, position: Position, state: ActivityState) -> list[Alarm]:
+        """Raise alarms again."""
+        state.over = False
+        return []
+
     def _hang(self, job: str, attempt: int, time: float, position: Position, state: ActivityState) -> list[Alarm]:
         stands = AlarmKind.HANG in state.raised
         if stands and state.gpus.works_at(time):

@@ -102,6 +102,11 @@ class AlarmMonitor(Stage[AlarmState]):
         """Return the end of all alarms that stand when a newer attempt begins."""
         return self._end(Seen(job, attempt, time, "a newer attempt has begun"), position, state)
 
+    def on_reopened(self, job: str, attempt: int, time: float, position: Position, state: AlarmState) -> list[Alarm]:
+        """Raise alarms again."""
+        state.over = False
+        return []
+
     def _end(self, seen: Seen, position: Position, state: AlarmState) -> list[Alarm]:
         state.over = True
         said = [self._over(AlarmKind(kind), seen, position, state) for kind in list(state.raised)]

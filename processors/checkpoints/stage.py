@@ -72,6 +72,13 @@ class Checkpoints(Stage[CheckpointsState]):
         state.ended = event.time
         return self._counted(_ended(event.job, event.attempt, position, state))
 
+    def on_reopened(
+        self, job: str, attempt: int, time: float, position: Position, state: CheckpointsState
+    ) -> list[Checkpoint]:
+        """Count no later save as durable because of an end. A save that was counted so stays durable."""
+        state.ended = None
+        return []
+
     def _counted(self, told: list[Checkpoint]) -> list[Checkpoint]:
         for one in told:
             self.metrics.saves.labels(one.state).inc()

@@ -105,6 +105,14 @@ class FailureHandler:
         state.ending = ending if ending.known else None
         return self._conclude(ending, state)
 
+    def reopen(self, job: str, attempt: int, time: float, state: HandlerState) -> list[Failure]:
+        """Return the verdict on an attempt that has not ended after all: on its lines so far, or a retraction of the one in force."""
+        state.ending = None
+        ranked = choose(state.candidates, readable=state.reported, ended_badly=False)
+        if ranked and _is_sure(ranked[0], state):
+            return [self._emit_verdict(verdict(ranked, job, attempt, state.revision + 1, None), ranked[0], state)]
+        return [] if state.said is None else [self._retract(state, job, attempt, time, None)]
+
     def _conclude(self, ending: Ending, state: HandlerState) -> list[Failure]:
         """Return the verdict on all lines so far, tracebacks that are still open included, where it says anything new."""
         kept, feeds = copy.deepcopy((state.candidates, state.feeds))
@@ -134,7 +142,7 @@ class FailureHandler:
                 return []
             return [self._retract(state, view.job, view.attempt, view.newest, None)]
         root = ranked[0]
-        if root.confidence < AT_ONCE or (root.cause in state.benign and root.confidence < CERTAIN):
+        if not _is_sure(root, state):
             return []
         if state.said is not None and state.said.same(root):
             return []
@@ -152,6 +160,11 @@ class FailureHandler:
         said = retracted(job, time, attempt, state.revision, ending)
         state.said = PublishedVerdict("", ErrorType.NONE, 0, None, said.id)
         return said
+
+
+def _is_sure(root: Candidate, state: HandlerState) -> bool:
+    """Return whether a verdict with this root is published before the attempt ends."""
+    return root.confidence >= AT_ONCE and (root.cause not in state.benign or root.confidence >= CERTAIN)
 
 
 def _final(kept: list[Candidate], alone: Candidate | None, readable: bool) -> list[Candidate]:

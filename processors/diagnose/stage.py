@@ -113,6 +113,12 @@ class Diagnosis(Stage[DiagnosisState]):
         )
         return self._weighed(self.handler.conclude(ending, state.handler), state)
 
+    def on_reopened(
+        self, job: str, attempt: int, time: float, position: Position, state: DiagnosisState
+    ) -> list[Record]:
+        """Return what replaces a final verdict: the verdict on the lines so far, or its retraction."""
+        return self._weighed(self.handler.reopen(job, attempt, time, state.handler), state)
+
     def on_finding(self, finding: NodeFinding, position: Position, state: DiagnosisState) -> list[Record]:
         """Return the verdict that a node's finding changes."""
         return self._reviewed(_revision(self.node_evidence.on_finding(finding, state.nodes), state), state)

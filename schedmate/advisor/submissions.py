@@ -9,7 +9,6 @@ from processors.advise.past import MemoryHistory, PastEstimator, PastJob
 from processors.advise.past.estimator import UNKNOWN
 from processors.advise.predictors.estimate import PREDICTOR, Interval
 from records import ANSWERED, Estimate, EventKind, JobEvent, Position, Record, derived_id
-from records.job_event import PIPE_SAYS
 
 from .drift import Drift, outcome
 from .history_file import HistoryFile
@@ -55,7 +54,7 @@ class SubmissionAdvisor:
         self._model.refresh()
         made: list[Estimate] = []
         for position, record in batch:
-            if isinstance(record, JobEvent) and record.scheduler not in PIPE_SAYS:
+            if isinstance(record, JobEvent) and not record.by_producer:
                 made += self._take(position, record)
                 self._seen += 1
                 if self._seen % FORGET_EVERY == 0:

@@ -1,6 +1,6 @@
 """When an attempt ran, where, and how it ended, of what schedulers and pipes told: what the view `attempts` says, of one job.
 
-A pipe tells of the command that it runs. Where a scheduler speaks of the same attempt, its word counts, whichever is the newer.
+What pipes report counts only for jobs that no scheduler has reported (`JobRecords.events`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ def attempt_facts(records: JobRecords, attempt: int) -> Mapping[str, Any]:
     """Return what was told of `attempt`: when it `started` and its `last_end` (null where it did not), and how."""
     events = [row for row in records.events if row["attempt"] == attempt]
     starts = _of(events, "started")
-    first = min(starts, key=lambda row: (row["scheduler"] == "pipe", row["time"]), default=None)
+    first = min(starts, key=_time, default=None)
     start, end = _last(starts), _last(_of(events, "ended"))
     return {
         "started": first["time"] if first else None,
@@ -50,4 +50,8 @@ def _of(events: Iterable[Row], *kinds: str) -> list[Row]:
 
 
 def _last(events: Sequence[Row]) -> Row:
-    return max(events, key=lambda row: (row["scheduler"] != "pipe", row["time"]), default={})
+    return max(events, key=_time, default={})
+
+
+def _time(event: Row) -> Any:
+    return event["time"]

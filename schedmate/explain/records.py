@@ -49,7 +49,8 @@ class JobRecords:
     Attributes:
         job: The job.
         found: Which job of its id it is, and the others.
-        events: What schedulers and pipes told of it, the newest first.
+        events: What schedulers reported of it, the newest first; what pipes reported where no scheduler did, since every user can write
+            events of pipes.
         verdicts: All revisions of its verdicts: newest attempt first, then as they were said.
         alarms: Each alarm once, the newest first; `standing` where nothing ended it.
         saves: Each save of a checkpoint once, the newest first.

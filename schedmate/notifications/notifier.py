@@ -71,7 +71,7 @@ class Notifier:
         match record:
             case Decision():
                 _remember(self._decisions, record.id, record)
-            case JobEvent() if record.user:
+            case JobEvent() if record.user and not (record.by_producer and record.job in self._owners):
                 _remember(self._owners, record.job, record.user)
         known = self._decisions.get(getattr(record, "decision_id", ""))
         message = describe(record, known)

@@ -60,7 +60,7 @@ _WENT_ON = (
     "HAVING ifNull(maxIf(m.step, m.time > d.time), -1) > ifNull(maxIf(m.step, m.time <= d.time), -1)"
 )
 _WITHDRAWN = (
-    "SELECT job, attempt FROM job_events WHERE job IN "
+    "SELECT job, attempt FROM job_events WHERE scheduler NOT IN ('pipe', 'producer') AND job IN "
     "(SELECT beneficiary FROM decisions WHERE action = 'evict' AND time > toDateTime64({since:Float64}, 3)) "
     "GROUP BY job, attempt HAVING countIf(kind = 'ended') > 0 AND countIf(kind = 'started') = 0"
 )

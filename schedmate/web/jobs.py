@@ -42,7 +42,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 """What a twin holds of each job."""
 
-# The newest attempt of each job. A pipe tells of the command that it runs; where a scheduler speaks of the same attempt, its word counts.
+# The newest attempt of each job. What pipes report counts only for jobs that no scheduler has reported.
 # The view `verdicts` would read all columns of all failures. Of one job, `one_job.py` says the same of its rows.
 _JOBS: Final = """
 WITH
@@ -56,12 +56,12 @@ latest AS
     SELECT
         e.job AS job, e.incarnation AS incarnation, e.attempt AS attempt,
         countIf(e.kind = 'started') > 0 AS has_started,
-        argMinIf(e.time, (e.scheduler = 'pipe', e.time), e.kind = 'started') AS first_start,
-        argMaxOrNullIf(e.time, (e.scheduler != 'pipe', e.time), e.kind IN ('ended', 'requeued')) AS last_end,
-        argMaxIf((e.nodes, ifNull(e.gpus, 0)), (e.scheduler != 'pipe', e.time), e.kind = 'started') AS place,
-        argMaxIf(e.user, (e.scheduler != 'pipe', e.time), e.kind IN ('started', 'submitted')) AS user,
-        argMaxIf((e.state, e.exit_code, e.signal), (e.scheduler != 'pipe', e.time), e.kind = 'ended') AS how,
-        argMaxIf(e.kind, (e.scheduler != 'pipe', e.time), e.kind IN ('submitted', 'started', 'requeued', 'ended')) AS last_kind,
+        minIf(e.time, e.kind = 'started') AS first_start,
+        maxOrNullIf(e.time, e.kind IN ('ended', 'requeued')) AS last_end,
+        argMaxIf((e.nodes, ifNull(e.gpus, 0)), e.time, e.kind = 'started') AS place,
+        argMaxIf(e.user, e.time, e.kind IN ('started', 'submitted')) AS user,
+        argMaxIf((e.state, e.exit_code, e.signal), e.time, e.kind = 'ended') AS how,
+        argMaxIf(e.kind, e.time, e.kind IN ('submitted', 'started', 'requeued', 'ended')) AS last_kind,
         max(e.time) AS last_event
     FROM scheduler_events AS e
     WHERE (e.job, e.incarnation) IN (SELECT job, incarnation FROM newest)

@@ -44,8 +44,9 @@ class Actuator(Protocol):
         return Queue()
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
-        """Put a stopped job back in the queue, away from some nodes, and let it know the checkpoint from which it may go on.
+        """Put a failed job back in the queue, away from some nodes, and let it know the checkpoint from which it may go on.
 
+        A job that runs, ended with exit code 0 or was cancelled is refused: it is looked at right before.
         `checkpoint` is a path in the job's own words: it may be told to that job, and is never part of a command.
         """
         _refuse(self, Action.RESTART, job)

@@ -9,16 +9,13 @@ from .base import Objection, Wait
 NAME = "job-state"
 
 
-def objection_of_state(
-    decision: Decision, job: JobView | None, beneficiary: JobView | None, confirmed: bool
-) -> Objection | Wait | None:
+def objection_of_state(decision: Decision, job: JobView | None, beneficiary: JobView | None) -> Objection | Wait | None:
     """Return why the job's state forbids the action, or what to wait for; None where it may go ahead.
 
     Args:
         decision: What should be done.
         job: The job to act on, as the scheduler shows it now; None where the scheduler does not know it.
         beneficiary: The job that would gain; None where there is none or the scheduler does not know it.
-        confirmed: The verdict was repeated after the attempt had ended.
     """
     if job is None:
         return Objection(NAME, f"the scheduler does not know job {decision.job} (any more): submit it again by hand")
@@ -27,7 +24,7 @@ def objection_of_state(
     if act_key(decision) in job.acts:
         return Objection("once", f"the scheduler's own record of job {job.job} says that this was carried out before")
     if decision.action is Action.RESTART:
-        return _restart(decision, job, confirmed)
+        return _restart(decision, job)
     if decision.action in (Action.HOLD, Action.RELEASE):
         return _moved_on(decision, job) or _hold(decision, job)
     return _running(decision, job, beneficiary) or objection_of_gain(decision, beneficiary)
@@ -60,7 +57,8 @@ def _moved_on(decision: Decision, job: JobView) -> Objection | None:
     )
 
 
-def _restart(decision: Decision, job: JobView, confirmed: bool) -> Objection | Wait | None:
+def _restart(decision: Decision, job: JobView) -> Objection | Wait | None:
+    """Return None only for an attempt of which the scheduler itself reports that it failed, whatever verdicts claim about its end."""
     word = job.word or job.state.value
     if forbidden := _moved_on(decision, job) or _opted_out(job):
         return forbidden
@@ -71,12 +69,7 @@ def _restart(decision: Decision, job: JobView, confirmed: bool) -> Objection | W
     if job.state is SchedulerJobState.HELD:
         return Objection(NAME, f"job {job.job} is held in the queue by a person ({word})")
     if job.state is SchedulerJobState.COMPLETED:
-        # Exit code 0 of a script may hide the failure of a pipe's first part; the verdict after the end decides.
-        return (
-            None
-            if confirmed
-            else Wait(f"job {job.job} ended with exit code 0; no verdict after its end says that it failed")
-        )
+        return Objection(NAME, f"job {job.job} ended with exit code 0 ({word})")
     # A job is never stopped because one of its lines looked bad.
     return Wait(f"job {job.job} has not stopped ({word})")
 

@@ -11,10 +11,12 @@ from typing import Any
 import msgspec
 
 import records
-from records import PIPE, CheckpointState, ErrorType, EventKind, Position, Record, Severity
+from records import CheckpointState, ErrorType, EventKind, Position, Record, Severity
 
 _LARGEST_RANK = 10**9
 """Above every rank, so that the lowest rank has the highest position: it alone speaks for the job."""
+_SCHEDULED = 10**19
+"""Above every attempt: lifts the events of schedulers above those of pipes."""
 _STATES = {
     EventKind.SUBMITTED: "submitted",
     EventKind.STARTED: "running",
@@ -84,8 +86,8 @@ def _fields(**values: Any) -> dict[str, str]:
 def _event(place: Position, event: records.JobEvent) -> list[SectionUpdate]:
     if event.kind is EventKind.DESCRIBED:
         return []
-    # Within an attempt a scheduler's word stands above a pipe's, whichever is the newer.
-    lifted = _position(2 * event.attempt + (event.scheduler != PIPE), _micros(event.time), place.offset)
+    # What a pipe reports changes nothing once a scheduler has reported the job, whatever attempt or time the pipe names.
+    lifted = _position(event.attempt + _SCHEDULED * (not event.by_producer), _micros(event.time), place.offset)
     at = _position(event.attempt, _micros(event.time), place.offset)
     if event.kind in (EventKind.PACKED, EventKind.UNPACKED):
         beside = event.packed_with if event.kind is EventKind.PACKED else ""
@@ -124,7 +126,8 @@ def _event(place: Position, event: records.JobEvent) -> list[SectionUpdate]:
         if event.kind is EventKind.STARTED:
             fields |= _fields(started=event.time)
     change = SectionUpdate("job", event.job, "event_at", lifted, fields)
-    return [change] if event.kind is EventKind.SUBMITTED else [change, _not_slowed(event.job, at)]
+    ends_packing = event.kind is not EventKind.SUBMITTED and not event.by_producer
+    return [change, _not_slowed(event.job, at)] if ends_packing else [change]
 
 
 def _not_slowed(job: str, at: str) -> SectionUpdate:

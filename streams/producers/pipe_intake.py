@@ -19,7 +19,7 @@ from pathlib import Path
 
 import structlog
 
-from records import PIPE_KINDS, PIPE_SAYS, InvalidRecord, JobEvent, LogChunk, UserError, decode
+from records import PRODUCER_EVENTS, InvalidRecord, JobEvent, LogChunk, UserError, decode
 
 from .collector_connection import ANSWER, REFUSED, TAKEN
 from .envelope import Envelope, InvalidEntry, unpack
@@ -304,8 +304,8 @@ def _checked(envelope: Envelope) -> str:
         record = decode(LogChunk, value)
     else:
         record = decode(JobEvent, value)
-        if record.kind not in PIPE_KINDS or record.scheduler not in PIPE_SAYS:
-            raise InvalidRecord(f"expected an event that a pipe may tell, got {record.kind} of {record.scheduler!r}")
+        if record.kind not in PRODUCER_EVENTS.get(record.scheduler, ()):
+            raise InvalidRecord(f"expected an event that a pipe may report, got {record.kind} of {record.scheduler!r}")
     if record.job != job:
         raise InvalidRecord(f"expected a record of job {job!r}, got one of {record.job!r}")
     return record.producer if isinstance(record, LogChunk) else f"{job}/events"

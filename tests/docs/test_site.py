@@ -42,7 +42,7 @@ def test_every_page_is_there(site: Path) -> None:
 @pytest.mark.slow
 def test_the_api_pages_show_docstrings(site: Path) -> None:
     assert "dealt with, whether carried out or not" in (site / "api" / "subscriber" / "index.html").read_text()
-    assert "Put a stopped job back in the queue" in (site / "api" / "actuators" / "index.html").read_text()
+    assert "Put a failed job back in the queue" in (site / "api" / "actuators" / "index.html").read_text()
     assert "exclude_nodes" in (site / "api" / "records" / "index.html").read_text()
 
 

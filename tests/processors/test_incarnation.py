@@ -142,13 +142,14 @@ def test_late_records_of_a_replaced_job_change_nothing() -> None:
     assert not run.state.attempts[0].ended
 
 
+@pytest.mark.parametrize("later", [2.0, 7200.0])
 @pytest.mark.parametrize("incarnation", ["another", "pipe/2026-01-01T00:00:00.000Z"])
-def test_lines_do_not_displace_a_job_that_runs(incarnation: str) -> None:
+def test_lines_do_not_displace_a_job_that_runs(incarnation: str, later: float) -> None:
     run = Run()
     run.take(
         event(EventKind.SUBMITTED, FIRST, FIRST), event(EventKind.STARTED, FIRST + 5, FIRST), chunk(STEPS, FIRST + 10)
     )
-    run.take(chunk(STEPS, FIRST + 12, incarnation=incarnation, producer="forger"))
+    run.take(chunk(STEPS, FIRST + 10 + later, incarnation=incarnation, producer="forger"))
     assert run.state.incarnation == incarnation_of_time(FIRST)
     made = run.take(chunk(BUG, FIRST + 20, producer="r"), event(EventKind.ENDED, FIRST + 30, FIRST, code=1))
     assert verdicts(made)[-1].signature == "KeyError"

@@ -3,7 +3,7 @@
 How far the training had come does: as far as its log was read by then.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 
 import msgspec
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import ErrorType, EventKind, Failure, JobEvent, LogChunk, Position, Record
+from records import ErrorType, EventKind, Failure, JobEvent, LogChunk, Position, Record, topic_of
 
 PROCESSOR = JobProcessor()
 PROGRESS = [f"step {number} | loss {2.0 / number:.3f} | 12.5 it/s" for number in range(1, 60)]
@@ -74,16 +74,18 @@ def ends(end: dict[str, object], attempt: int = 0) -> list[JobEvent]:
     ]  # fmt: skip
 
 
-def last(logs: Sequence[LogChunk], events: Sequence[JobEvent], turns: Sequence[bool]) -> dict[int, Failure]:
+def last(logs: Sequence[Record], events: Sequence[JobEvent], turns: Sequence[bool]) -> dict[int, Failure]:
     """Read both topics, each in its own order, by `turns`; return the verdicts in force, by attempt."""
     state, verdicts = JobState(job="j"), dict[int, Failure]()
     queues: list[deque[Record]] = [deque(logs), deque(events)]
-    offsets, choices = [0, 0], iter([*turns, *[False] * 1000])
+    offsets, choices = Counter[str](), iter([*turns, *[False] * 1000])
     while any(queues):
         which = next(choices) if all(queues) else not queues[0]
-        position = Position(("job-logs", "job-events")[which], 0, offsets[which])
-        offsets[which] += 1
-        for made in PROCESSOR.process(state, position, queues[which].popleft()):
+        record = queues[which].popleft()
+        topic = topic_of(record).name
+        position = Position(topic, 0, offsets[topic])
+        offsets[topic] += 1
+        for made in PROCESSOR.process(state, position, record):
             if isinstance(made, Failure):
                 assert made.attempt not in verdicts or made.revision > verdicts[made.attempt].revision
                 verdicts[made.attempt] = made
@@ -122,6 +124,41 @@ def test_so_are_those_of_a_job_that_was_restarted(
     events = [event for attempt, end in enumerate(ended) for event in ends(end, attempt)]
     first = last(logs, events, [])
     assert all(last(logs, events, order) == first for order in orders)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.sampled_from(PARTS)), min_size=1, max_size=6),
+    st.sampled_from([None, *ENDS]),
+    st.lists(st.tuples(st.integers(0, 6), st.sampled_from(["pipe", "producer"]), st.sampled_from([0, 1, 137]))),
+    st.lists(st.booleans(), max_size=12),
+)
+def test_ends_that_producers_report_change_no_verdict_on_a_job_that_a_scheduler_reports(
+    parts: list[tuple[int, list[str]]],
+    end: dict[str, object] | None,
+    forged: list[tuple[int, str, int]],
+    order: list[bool],
+) -> None:
+    logs: list[Record] = [*chunks(parts)]
+    events = [msgspec.structs.replace(event, scheduler="slurm") for event in ends(end or {})]
+    events = events if end else events[:1]
+    with_ends = list(logs)
+    for place, scheduler, code in forged:
+        with_ends.insert(
+            place,
+            JobEvent(
+                id=f"{scheduler}{place}",
+                job="j",
+                kind=EventKind.ENDED,
+                time=1010.0,
+                scheduler=scheduler,
+                exit_code=code,
+            ),
+        )
+    found = last(with_ends, events, order)
+    if end:
+        assert found == last(logs, events, [])
+    else:
+        assert not any(verdict.final for verdict in found.values())
 
 
 def test_a_verdict_said_again_after_another_has_its_id_back() -> None:

@@ -7,7 +7,19 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import Alarm, AlarmKind, ErrorType, EventKind, Failure, JobEvent, JobMetric, LogChunk, Position, Slowdown
+from records import (
+    Alarm,
+    AlarmKind,
+    ErrorType,
+    EventKind,
+    Failure,
+    JobEvent,
+    JobMetric,
+    LogChunk,
+    Placement,
+    Position,
+    Slowdown,
+)
 
 STEPS = [f"step {step} | loss {10 / step:.4f} | step_time 0.0200 s" for step in range(1, 41)]
 XID = "NVRM: Xid (PCI:0000:3b:00): 79, pid=4242, name=python, GPU has fallen off the bus."
@@ -218,6 +230,90 @@ def test_what_a_scheduler_says_of_a_job_is_not_said_again_by_a_pipe() -> None:
     assert run([began, by_pipe(3)]) == run([began])
     whole = [began, by_pipe(3), by_slurm(EventKind.ENDED, 200.0, exit_code=0, signal=0, state="COMPLETED")]
     assert verdict(whole) is None
+
+
+def by_producer(code: int, time: float = 190.0, scheduler: str = "producer") -> JobEvent:
+    return JobEvent(
+        id=f"{scheduler}/7/0/ended/{time}",
+        job="7",
+        kind=EventKind.ENDED,
+        time=time,
+        scheduler=scheduler,
+        exit_code=code,
+    )
+
+
+FORGERS = pytest.mark.parametrize("scheduler", ["pipe", "producer"])
+
+
+@FORGERS
+def test_an_end_that_no_scheduler_reported_finalises_nothing_while_the_job_runs(scheduler: str) -> None:
+    began = by_slurm(EventKind.STARTED, 90.0, nodes=["n1"])
+    printed = chunk([*STEPS, XID], 100.0)
+    made = run([began, printed, by_producer(1, scheduler=scheduler)])
+    assert made == run([began, printed])
+    (said,) = [each for each in made if isinstance(each, Failure)]
+    assert not said.final
+
+
+@FORGERS
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_scheduler_that_speaks_later_takes_a_forged_end_back(scheduler: str, code: int) -> None:
+    forged, began = by_producer(code, scheduler=scheduler), by_slurm(EventKind.STARTED, 90.0, nodes=["n1"])
+    made = run([chunk([*STEPS, XID], 100.0), forged, began])
+    *_, last = [each for each in made if isinstance(each, Failure)]
+    assert (last.final, last.error_type, last.exit_code) == (False, ErrorType.INFRASTRUCTURE, None)
+    placed = [each for each in made if isinstance(each, Placement)]
+    assert [each.until for each in placed] == [None, 190.0, None]
+    assert placed[-1].seen >= 190.0
+    well = by_slurm(EventKind.ENDED, 200.0, exit_code=0, signal=0, state="COMPLETED", nodes=["n1"])
+    assert verdict([forged, began, well]) is None
+    whole = [forged, by_slurm(EventKind.SUBMITTED, 80.0), began, chunk([*STEPS, *BUG], 100.0)]
+    one, other = verdict(whole), verdict(whole[1:])
+    assert one
+    assert other
+    assert one.id == other.id, "the same but for its revision"
+    assert not one.final
+
+
+def test_an_attempt_whose_end_was_forged_is_watched_again() -> None:
+    lines = [f"step {step} | loss {'nan' if step > 30 else 2 / step}" for step in range(1, 60)]
+    forged, began = by_producer(1, 95.0, "pipe"), by_slurm(EventKind.STARTED, 90.0, nodes=["n1"])
+
+    def kinds(records: Iterable[LogChunk | JobEvent]) -> list[AlarmKind]:
+        return [each.kind for each in run(records) if isinstance(each, Alarm)]
+
+    early, late = chunk(lines[:20], 94.0), chunk(lines[20:], 100.0, first=21)
+    assert kinds([early, forged, late]) == []
+    assert kinds([early, forged, began, late]) == [AlarmKind.LOSS_NOT_FINITE]
+    assert kinds([early, began, forged, late]) == [AlarmKind.LOSS_NOT_FINITE]
+
+
+def test_the_end_of_an_attempt_before_the_one_that_a_scheduler_reports_stands() -> None:
+    printed = chunk([*STEPS, XID], 100.0)
+    said = verdict([printed, by_pipe(1), by_slurm(EventKind.STARTED, 300.0, attempt=1)])
+    assert said is not None
+    assert said.final
+
+
+def test_lines_that_a_producer_lost_are_no_end() -> None:
+    lost = JobEvent(
+        id="producer/7/0/lines_lost/p", job="7", kind=EventKind.LINES_LOST, time=95.0, scheduler="producer", lines=3
+    )
+    began = by_slurm(EventKind.STARTED, 90.0, nodes=["n1"])
+    said = verdict([began, lost, chunk([*STEPS, XID], 100.0)])
+    assert said is not None
+    assert not said.final
+
+
+def test_a_producer_adds_no_attempt_and_no_node_to_a_job_that_a_scheduler_reports() -> None:
+    began, printed = by_slurm(EventKind.STARTED, 90.0, nodes=["n1"]), chunk([*STEPS, XID], 100.0)
+    for number, kind in enumerate((EventKind.LINES_LOST, EventKind.STARTED, EventKind.ENDED)):
+        for attempt in (0, 1, 2):
+            forged = JobEvent(
+                id=f"{number}/{attempt}", job="7", attempt=attempt, kind=kind, time=95.0, scheduler="pipe", nodes=["n9"]
+            )  # fmt: skip
+            assert run([began, forged, printed]) == run([began, printed])
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(2))))

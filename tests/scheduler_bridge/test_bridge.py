@@ -6,7 +6,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from records import Action, Decision, DecisionResult, ErrorType, EventKind, JobEvent, Mode, Outcome
+from records import (
+    Action,
+    Command,
+    Decision,
+    DecisionResult,
+    ErrorType,
+    EventKind,
+    Failure,
+    JobEvent,
+    Mode,
+    OperatorCommand,
+    Outcome,
+)
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.actuators import SchedulerJobState
 from scheduler_bridge.journal import FIRST_LOOK_S
@@ -35,8 +47,10 @@ class Stand:
         self.settings = settings
         self.bridge = self.new_bridge()
 
-    def new_bridge(self) -> Bridge:
+    def new_bridge(self, *verdicts: Failure) -> Bridge:
         bridge = Bridge(self.cluster.actuator, self.settings, self.written, self.clock)
+        for verdict in verdicts:
+            bridge.remember(verdict)
         for record in self.written.records:
             assert isinstance(record, Decision | DecisionResult)
             bridge.remember(record)
@@ -162,15 +176,63 @@ def test_a_job_that_its_user_cancelled_stays_cancelled(stand: Stand) -> None:
     assert stand.written.outcomes == [Outcome.REFUSED]
 
 
-def test_exit_code_0_needs_a_verdict_after_the_end(stand: Stand) -> None:
-    job = stand.cluster.run("print('the pipe swallowed the exit code')")
+@pytest.mark.parametrize("final", [False, True])
+def test_a_job_that_ended_with_exit_code_0_is_not_restarted_whatever_the_verdict(stand: Stand, final: bool) -> None:
+    job = stand.cluster.run("print('a forged end has made the verdict final')")
     stand.cluster.wait(job, SchedulerJobState.COMPLETED)
-    stand.bridge.accept(failure(job=job))
+    stand.bridge.accept(failure(job=job, final=final))
+    stand.bridge.advance()
+    assert stand.written.outcomes == [Outcome.REFUSED]
+    assert "ended with exit code 0" in stand.written.results[0].detail
+    assert stand.cluster.scheduler.job(job).attempt == 0  # type: ignore[union-attr]
+
+
+def test_a_final_verdict_does_not_stop_a_job_that_runs(stand: Stand) -> None:
+    job = stand.cluster.scheduler.submit([sys.executable, "-c", "import time; time.sleep(1)"])
+    stand.cluster.wait(job, SchedulerJobState.RUNNING)
+    stand.bridge.accept(failure(job=job, final=True))
     stand.bridge.advance()
     assert stand.written.results == []
-    stand.bridge.accept(failure(job=job, revision=2, final=True))
+    stand.cluster.wait(job, SchedulerJobState.COMPLETED)
+    stand.bridge.accept(stand.cluster.event(job, EventKind.ENDED))
     stand.bridge.advance()
-    assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
+    assert stand.written.outcomes == [Outcome.REFUSED]
+    assert stand.cluster.scheduler.job(job).attempt == 0  # type: ignore[union-attr]
+
+
+RETRACTED = {"error_type": ErrorType.NONE, "restartable": None}
+
+
+@pytest.mark.parametrize("between", [RETRACTED, {"node": "slot-1"}], ids=["retracted", "replaced"])
+def test_a_verdict_that_is_in_force_again_restarts_the_job(stand: Stand, between: dict[str, object]) -> None:
+    """A rank times out, others seem to go on, or the suspect changes and changes back: the end then repeats the first verdict."""
+    job = stand.failed_job()
+    revisions = [failure(job=job), failure(job=job, revision=2, **between), failure(job=job, revision=3, final=True)]
+    for revision in revisions:
+        stand.bridge.accept(revision)
+    stand.bridge = stand.new_bridge(*revisions)
+    for revision in revisions:  # read again after the bridge was killed
+        stand.bridge.accept(revision)
+    stand.bridge.advance()
+    assert stand.written.outcomes[-2:] == [Outcome.STARTED, Outcome.DONE]
+    assert len({decision.id for decision in stand.written.decisions}) == len(stand.written.decisions)
+    assert stand.written.outcomes.count(Outcome.DONE) == 1
+    assert stand.cluster.scheduler.job(job).attempt == 1  # type: ignore[union-attr]
+
+
+def test_a_rejected_decision_is_not_proposed_again_when_its_verdict_is_in_force_again(stand: Stand) -> None:
+    job = stand.failed_job()
+    stand.bridge.accept(failure(job=job))
+    (about,) = stand.written.decisions
+    rejection = OperatorCommand(
+        id="r", command=Command.REJECT, about=about.id, job=job, user="alice", time=NOW, reason="no"
+    )
+    stand.bridge.accept(rejection)
+    stand.bridge.accept(failure(job=job, revision=2, **RETRACTED))
+    stand.bridge.accept(failure(job=job, revision=3, final=True))
+    stand.bridge.advance()
+    assert stand.written.decisions == [about]
+    assert stand.written.outcomes == [Outcome.REFUSED]
 
 
 def test_a_bug_of_the_user_leads_to_nothing(stand: Stand) -> None:

@@ -130,14 +130,35 @@ def test_what_a_pipe_tells_goes_to_a_topic_of_its_own() -> None:
 
 
 def test_of_a_pipe_nothing_is_believed_that_a_scheduler_alone_may_say() -> None:
-    event = pipe_event(kind=EventKind.ENDED, exit_code=1, state="NODE_FAIL", packed_with="8", gpus=4.0, newcomer=True)
+    about = {"nodes": ["n1"], "command": "python train.py", "directory": "/home/ada", "user": "ada", "detail": "d"}
+    forged_fields = {
+        "state": "NODE_FAIL",
+        "packed_with": "8",
+        "gpus": 4.0,
+        "newcomer": True,
+        "partition": "prod",
+        "account": "a",
+    }
+    event = pipe_event(kind=EventKind.ENDED, exit_code=1, signal=0, lines=3, **about, **forged_fields)
     read = accept(message(encode(event), key=b"7", topic="pipe-events"))
-    assert read == pipe_event(kind=EventKind.ENDED, exit_code=1)
+    assert read == pipe_event(kind=EventKind.ENDED, exit_code=1, signal=0, **about)
+    lost = {
+        "id": "producer/7/0/lines_lost/p",
+        "kind": EventKind.LINES_LOST,
+        "scheduler": "producer",
+        "nodes": ["n1"],
+        "lines": 3,
+    }
+    event = pipe_event(**lost, user="eve", exit_code=1, command="x")
+    assert accept(message(encode(event), key=b"7", topic="pipe-events")) == pipe_event(**lost)
     for forged in (
         pipe_event(kind=EventKind.PACKED, packed_with="8"),
         pipe_event(kind=EventKind.REQUEUED),
         pipe_event(kind=EventKind.DESCRIBED, workload=Workload(model_name="mine")),
         pipe_event(kind=EventKind.ENDED, scheduler="slurm"),
+        pipe_event(kind=EventKind.ENDED, scheduler="producer", id="producer/7/0/ended/p"),
+        pipe_event(kind=EventKind.STARTED, scheduler="producer", id="producer/7/0/started/p"),
+        pipe_event(kind=EventKind.ENDED, scheduler="", id="/7/0/ended/p"),
         pipe_event(kind=EventKind.ENDED, job="8", id="pipe/8/0/ended/p"),
         pipe_event(kind=EventKind.ENDED, id="slurm/8/0/ended"),  # that event would be taken for a repeat of this one
         pipe_event(kind=EventKind.ENDED, id="pipe/8/0/ended/p"),

@@ -99,6 +99,13 @@ class Remaining(Stage[RemainingState]):
         state.over = True
         return []
 
+    def on_reopened(
+        self, job: str, attempt: int, time: float, position: Position, state: RemainingState
+    ) -> list[Estimate]:
+        """Estimate again."""
+        state.over = False
+        return []
+
     def on_chunk(self, chunk: ClassifiedChunk, position: Position, state: RemainingState) -> list[Estimate]:
         """Take in what lines say of the length of the training."""
         if state.began is None:

@@ -46,7 +46,7 @@ class LocalActuator(Actuator):
         return self._scheduler.queue()
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
-        """Put a stopped job back in the queue, away from some slots. It finds the checkpoint in `SCHEDMATE_CHECKPOINT`."""
+        """Put a failed job back in the queue, away from some slots. It finds the checkpoint in `SCHEDMATE_CHECKPOINT`."""
         before = self._attempt(job)
         self._tell(job, checkpoint)
         self._scheduler.restart(job, exclude_nodes)

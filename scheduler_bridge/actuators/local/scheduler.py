@@ -28,8 +28,6 @@ log = structlog.get_logger(__name__)
 TICK = 0.05
 """Seconds between two looks at the processes: as good as at once for a person, at no cost."""
 
-_ENDED = (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED, SchedulerJobState.CANCELLED)
-
 
 class LocalScheduler:
     """Runs processes as jobs on the slots of this machine.
@@ -135,13 +133,13 @@ class LocalScheduler:
                 found.environment = {**found.environment, name: value}
 
     def restart(self, job: str, exclude: Sequence[str] = ()) -> None:
-        """Put a stopped job back in the queue, away from some slots besides those that it avoids already.
+        """Put a failed job back in the queue, away from some slots besides those that it avoids already.
 
         Raises:
-            ActuatorError: It has not stopped, or no slot would be left. Nothing is done then.
+            ActuatorError: It has not failed, or no slot would be left. Nothing is done then.
         """
         with self._changed:
-            stopped = self._known(job, _ENDED)
+            stopped = self._known(job, (SchedulerJobState.FAILED,))
             excluded = stopped.excluded | set(exclude)
             if excluded.issuperset(self._nodes.names()):
                 raise ActuatorError("a slot to be left", f"{sorted(excluded)} excluded", "nothing was done")

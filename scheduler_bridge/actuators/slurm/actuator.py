@@ -101,16 +101,16 @@ class SlurmActuator:
             return queue_of(self._client.jobs(arrays=True).values(), self._client.nodes())
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
-        """Requeue a stopped job, its suspect nodes excluded besides those that it excludes already."""
+        """Requeue a failed job, its suspect nodes excluded besides those that it excludes already."""
         with translated():
             try:
                 before = self._client.job(job)
             except UnknownSlurmJob:
                 if self._resubmission is None:
                     raise
-                return self._resubmission.submit(job, exclude_nodes, key, checkpoint)
-        if state_of(before) not in STOPPED and not before.is_marked:
-            raise ActuatorError("a job that has stopped", f"{job} is {before.state}", "nothing was done")
+                return self._resubmit_forgotten(self._resubmission, job, exclude_nodes, key, checkpoint)
+        if state_of(before) is not SchedulerJobState.FAILED and not before.is_marked:
+            raise ActuatorError("a job that has failed", f"{job} is {before.state}", "nothing was done")
         if not _is_requeueable(before):
             if self._resubmission is None:
                 came = f"{job} has Requeue=0"
@@ -240,6 +240,17 @@ class SlurmActuator:
         """Return what `scontrol` and `squeue` show of a node."""
         with translated():
             return self._client.describe_node(node)
+
+    @staticmethod
+    def _resubmit_forgotten(
+        resubmission: Resubmission, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str
+    ) -> JobView:
+        """Submit a job again that Slurm does not know any more, where it failed by what Slurm reported last."""
+        kept = resubmission.view(job)
+        if kept and (kept.successor or kept.state is SchedulerJobState.FAILED):
+            return resubmission.submit(job, exclude_nodes, key, checkpoint)
+        came = f"{job} is {kept.word}" if kept else f"{job}, which is gone (MinJobAge) and of which no end was kept"
+        raise ActuatorError("a job that has failed", came, "submit it again by hand")
 
     def _requeue(
         self,

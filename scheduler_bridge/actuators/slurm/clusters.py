@@ -77,7 +77,7 @@ class SlurmClusters:
         )
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
-        """Put a stopped job back in its cluster's queue."""
+        """Put a failed job back in its cluster's queue."""
         with self._of(job) as (cluster, own, actuator):
             return job_of(cluster, actuator.restart(own, exclude_nodes, key, checkpoint))
 

@@ -27,7 +27,7 @@ places AS
 ),
 owners AS
 (
-    SELECT job, argMin(e.user, e.scheduler = 'pipe') AS user
+    SELECT job, argMin(e.user, e.scheduler IN ('pipe', 'producer')) AS user
     FROM job_events AS e
     WHERE job IN (SELECT arrayJoin(found.1)) AND e.user != ''
     GROUP BY job

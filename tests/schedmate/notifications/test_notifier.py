@@ -189,6 +189,16 @@ def test_mail_goes_to_operators_and_to_the_owner_of_the_job(mails: tuple[Mails, 
     assert "> Bcc: all@example.org" in text
 
 
+def test_mail_goes_to_the_owner_whom_the_scheduler_names(mails: tuple[Mails, str]) -> None:
+    handler, server = mails
+    channel = EmailChannel(server, "schedmate@example.org", (), user_domain="example.org", tls=False)
+    forged = msgspec.structs.replace(OWNER, id="pipe/1/0/started/1", scheduler="pipe", user="eve")
+    notifier = Notifier({channel: Urgency.WARNING}, clock=lambda: NOW)
+    take_all(notifier, DECISION, forged, OWNER, forged, result())
+    notifier.close()
+    assert [mail["To"] for mail in handler.got] == ["ada@example.org"]
+
+
 def test_names_of_users_that_are_no_addresses_get_no_mail(mails: tuple[Mails, str]) -> None:
     handler, server = mails
     channel = EmailChannel(server, "schedmate@example.org", (), user_domain="example.org", tls=False)

@@ -5,8 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from records import EventKind, JobEvent, Position, Record
+from schedmate.explain import read_records
 from schedmate.web.database import Database
-from schedmate.web.jobs import PAGE, Filter, list_jobs
+from schedmate.web.jobs import PAGE, Filter, all_jobs, list_jobs
+from schedmate.web.one_job import one_job
+from sinks.clickhouse import ClickHouseWriter
 from tests.sinks.conftest import Embedded, embedded
 
 __all__ = ["embedded"]
@@ -49,3 +53,31 @@ def test_one_of_very_many_is_found(database: Database) -> None:
     last = list_jobs(database, KNOWN, Filter.read({"page": str(JOBS // PAGE)}))
     assert (len(last.rows), last.pages, last.rows[-1]["job"]) == (PAGE, JOBS // PAGE, f"job-{JOBS - 1}")
     assert not list_jobs(database, KNOWN, Filter.read({"page": str(JOBS // PAGE + 1)})).rows
+
+
+def test_ends_that_pipes_report_change_no_job_that_a_scheduler_reports(embedded: Embedded, database: Database) -> None:
+    def event(job: str, by: str, kind: EventKind, time: float, attempt: int = 0, **fields: object) -> Record:
+        return JobEvent(
+            id=f"{by}/{job}/{attempt}/{kind}/1", job=job, attempt=attempt, kind=kind, time=NOW.timestamp() + time, scheduler=by, **fields  # type: ignore[arg-type]
+        )  # fmt: skip
+
+    told = [
+        event("runs", "slurm", EventKind.STARTED, 0, user="ada", nodes=["n1"]),
+        *(
+            event("runs", by, kind, 60 + attempt, attempt, exit_code=1, user="eve")
+            for by in ("pipe", "producer")
+            for kind in (EventKind.STARTED, EventKind.ENDED)
+            for attempt in (0, 4)
+        ),
+        event("alone", "pipe", EventKind.STARTED, 0, user="ada"),
+        event("alone", "pipe", EventKind.ENDED, 60, exit_code=3),
+    ]
+    ClickHouseWriter(embedded.connect).write([(Position("any", 0, place), each) for place, each in enumerate(told)])
+    found = {
+        row["job"]: (row["attempt"], row["condition"], row["user"], row["exit_code"]) for row in all_jobs(database)
+    }
+    assert found == {"runs": (0, "running", "ada", None), "alone": (0, "failed", "ada", 3)}
+    for job, expected in found.items():
+        row = one_job(database, read_records(embedded.client, job), [])
+        assert row
+        assert (row["attempt"], row["condition"], row["user"], row["exit_code"]) == expected

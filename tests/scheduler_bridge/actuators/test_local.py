@@ -189,14 +189,21 @@ def test_cancel_packing_sends_the_newcomer_back_for_good(cluster: Cluster) -> No
 def test_refuses_what_cannot_be(cluster: Cluster) -> None:
     job = cluster.scheduler.submit(SLEEP)
     cluster.wait(job, SchedulerJobState.RUNNING)
-    with pytest.raises(ActuatorError, match="failed or completed or cancelled"):
+    with pytest.raises(ActuatorError, match="a job that is failed; came: 1 is running"):
         cluster.actuator.restart(job, (), KEY)
     with pytest.raises(ActuatorError, match="knows"):
         cluster.actuator.evict("99", KEY)
     cluster.scheduler.cancel(job)
     cluster.wait(job, SchedulerJobState.CANCELLED)
+    with pytest.raises(ActuatorError, match="a job that is failed; came: 1 is cancelled"):
+        cluster.actuator.restart(job, (), KEY)
+    completed, failed = cluster.run("print('well')"), cluster.run("import sys; sys.exit(1)")
+    cluster.wait(completed, SchedulerJobState.COMPLETED)
+    with pytest.raises(ActuatorError, match="a job that is failed; came: 2 is completed"):
+        cluster.actuator.restart(completed, (), KEY)
+    cluster.wait(failed, SchedulerJobState.FAILED)
     with pytest.raises(ActuatorError, match="slot to be left"):
-        cluster.actuator.restart(job, ("slot-0", "slot-1"), KEY)
+        cluster.actuator.restart(failed, ("slot-0", "slot-1"), KEY)
     with pytest.raises(ValueError, match="taken"):
         cluster.scheduler.submit(SLEEP, job=job)
 

@@ -97,6 +97,11 @@ class TestActuator:
         stubborn = slurm.submit("exit 1", "--no-requeue")
         here_only = slurm.submit("exit 1", "--nodelist=n1")
         running = slurm.submit("sleep 60")
+        completed, cancelled = slurm.submit("true"), slurm.submit("sleep 60")
+        slurm.wait(cancelled, "RUNNING")
+        slurm.run("scancel", cancelled)
+        slurm.wait(completed, "COMPLETED")
+        slurm.wait(cancelled, "CANCELLED")
         slurm.wait(stubborn, "FAILED")
         slurm.wait(here_only, "FAILED")
         slurm.wait(running, "RUNNING")
@@ -105,7 +110,9 @@ class TestActuator:
             (here_only, ("n1",), "by name"),
             (here_only, ("no-such-node",), "not found|nvalid"),
             (here_only, ("n1; reboot",), "a node's name"),
-            (running, (), "has stopped"),
+            (running, (), "has failed; came: .* RUNNING"),
+            (completed, (), "has failed; came: .* COMPLETED"),
+            (cancelled, (), "has failed; came: .* CANCELLED"),
             ("999999", (), "MinJobAge"),
             ("1 2", (), "job id"),
         ):
@@ -116,7 +123,8 @@ class TestActuator:
         assert actuator.job("999999") is None
         for job in (stubborn, here_only):
             assert slurm.fields(job)["JobState"] == "FAILED"
-        assert slurm.fields(running)["Restarts"] == "0"
+        for job in (running, completed, cancelled):
+            assert slurm.fields(job)["Restarts"] == "0"
         slurm.run("scancel", running)
 
     def test_says_where_no_node_is_left(self, slurm: Slurm, actuator: SlurmActuator) -> None:

@@ -176,26 +176,22 @@ def seen(state: SchedulerJobState, **changes: Any) -> JobView:
 
 
 @pytest.mark.parametrize(
-    ("job", "confirmed", "expected"),
+    ("job", "expected"),
     [
-        (seen(SchedulerJobState.FAILED), False, None),
-        (seen(SchedulerJobState.RUNNING), False, Wait),
-        (seen(SchedulerJobState.RUNNING), True, Wait),
-        (seen(SchedulerJobState.STOPPING), False, Wait),
-        (seen(SchedulerJobState.COMPLETED), False, Wait),
-        (seen(SchedulerJobState.COMPLETED), True, None),
-        (seen(SchedulerJobState.CANCELLED), True, Objection),
-        (seen(SchedulerJobState.HELD), False, Objection),
-        (replace(seen(SchedulerJobState.FAILED), opted_out=True), True, Objection),
-        (seen(SchedulerJobState.OTHER), False, Wait),
-        (seen(SchedulerJobState.FAILED, attempt=1), False, Objection),
-        (None, False, Objection),
+        (seen(SchedulerJobState.FAILED), None),
+        (seen(SchedulerJobState.RUNNING), Wait),
+        (seen(SchedulerJobState.STOPPING), Wait),
+        (seen(SchedulerJobState.COMPLETED), Objection),
+        (seen(SchedulerJobState.CANCELLED), Objection),
+        (seen(SchedulerJobState.HELD), Objection),
+        (replace(seen(SchedulerJobState.FAILED), opted_out=True), Objection),
+        (seen(SchedulerJobState.OTHER), Wait),
+        (seen(SchedulerJobState.FAILED, attempt=1), Objection),
+        (None, Objection),
     ],
 )
-def test_a_restart_needs_a_job_that_stopped_by_itself(
-    job: JobView | None, confirmed: bool, expected: type | None
-) -> None:
-    found = objection_of_state(decision(), job, None, confirmed)
+def test_a_restart_needs_a_job_that_failed(job: JobView | None, expected: type | None) -> None:
+    found = objection_of_state(decision(), job, None)
     assert found is None if expected is None else isinstance(found, expected)
 
 
@@ -215,16 +211,16 @@ def test_a_restart_needs_a_job_that_stopped_by_itself(
 )
 def test_a_packing_is_cancelled_while_it_lasts(job: JobView | None, beneficiary: JobView | None, fine: bool) -> None:
     about = decision(action=Action.CANCEL_PACKING, beneficiary="2")
-    found = objection_of_state(about, job, beneficiary, False)
+    found = objection_of_state(about, job, beneficiary)
     assert (found is None) is fine
     assert fine or isinstance(found, Objection)
 
 
 def test_an_eviction_is_about_the_attempt_that_runs() -> None:
     about = decision(action=Action.EVICT)
-    assert objection_of_state(about, seen(SchedulerJobState.RUNNING), None, False) is None
-    assert objection_of_state(about, seen(SchedulerJobState.RUNNING, attempt=1), None, False)
-    assert objection_of_state(about, seen(SchedulerJobState.PENDING), None, False)
+    assert objection_of_state(about, seen(SchedulerJobState.RUNNING), None) is None
+    assert objection_of_state(about, seen(SchedulerJobState.RUNNING, attempt=1), None)
+    assert objection_of_state(about, seen(SchedulerJobState.PENDING), None)
 
 
 @pytest.mark.parametrize(
@@ -239,4 +235,4 @@ def test_an_eviction_is_about_the_attempt_that_runs() -> None:
 )
 def test_who_gains_by_an_eviction_still_waits_if_only_in_part(beneficiary: JobView | None, fine: bool) -> None:
     about = decision(action=Action.EVICT, beneficiary="2")
-    assert (objection_of_state(about, seen(SchedulerJobState.RUNNING), beneficiary, False) is None) is fine
+    assert (objection_of_state(about, seen(SchedulerJobState.RUNNING), beneficiary) is None) is fine

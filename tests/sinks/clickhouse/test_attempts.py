@@ -1,11 +1,14 @@
 """The view `attempts` where nobody reported an end, and the question for slower jobs where there were attempts before."""
 
+import msgspec
+
 from records import JobEvent, Position, Record
+from schedmate.explain import read_records
 from sinks.clickhouse import ClickHouseWriter, run
 from tests.sinks.conftest import Embedded
 from tests.sinks.made import metric
 
-from .week import HOUR, NOW, ago, event
+from .week import HOUR, NOW, ago, event, piped
 
 
 def started(attempt: int, hours_ago: float, scheduler: str = "slurm") -> Record:
@@ -29,6 +32,33 @@ def test_an_attempt_without_an_end_ended_when_the_next_one_started(embedded: Emb
         (4, ago(5), ago(4)),
         (5, ago(2), None),
     ]
+
+
+def test_an_end_that_only_a_pipe_reported_ends_no_attempt_that_a_scheduler_reported(embedded: Embedded) -> None:
+    told = [
+        event("kept", "started", 9, scheduler="slurm", nodes=["n1"], user="ada"),
+        *(
+            msgspec.structs.replace(
+                event("kept", kind, 1, attempt=attempt, scheduler=by, exit_code=1, user="eve"),
+                id=f"{by}/{kind}/{attempt}",
+            )
+            for by in ("pipe", "producer")
+            for kind in ("started", "ended")
+            for attempt in (0, 3)
+        ),
+        piped("alone", "started", 8),
+        piped("alone", "ended", 7, exit_code=2),
+    ]
+    ClickHouseWriter(embedded.connect).write([(Position("any", 1, place), each) for place, each in enumerate(told)])
+    rows = embedded.client.query(
+        "SELECT job, attempt, started, ended, user, exit_code FROM attempts WHERE job IN ('kept', 'alone') ORDER BY job"
+    )
+    assert list(rows.result_rows) == [
+        ("alone", 0, ago(8), ago(7), "", 2),
+        ("kept", 0, ago(9), None, "ada", None),
+    ]
+    assert [row["scheduler"] for row in read_records(embedded.client, "kept").events] == ["slurm"]
+    assert [row["exit_code"] for row in read_records(embedded.client, "alone").events] == [2, None]
 
 
 def test_only_what_is_slower_in_its_newest_minutes_counts_as_slower(embedded: Embedded) -> None:

@@ -44,8 +44,28 @@ def test_a_pipes_word_gives_way_to_the_schedulers_in_any_order(store: Store) -> 
     assert (store.job().state, store.job().exit_code, store.job().nodes) == ("running", None, ["n1", "n2"])
     store.update(event("ended", 70, exit_code=0, signal=0, state="COMPLETED"), pipe("ended", 80, exit_code=3, signal=0))
     assert (store.job().state, store.job().exit_code, store.job().scheduler) == ("ended", 0, "slurm")
-    store.update(pipe("started", 90, attempt=1))
-    assert (store.job().state, store.job().attempt) == ("running", 1)
+    store.update(pipe("started", 90, attempt=1), pipe("ended", 95, attempt=7, exit_code=1))
+    assert (store.job().state, store.job().attempt, store.job().exit_code) == ("ended", 0, 0)
+    store.update(event("started", 100, attempt=1))
+    assert (store.job().state, store.job().attempt, store.job().scheduler) == ("running", 1, "slurm")
+
+
+def test_a_pipe_does_not_end_the_slowdown_of_a_job(store: Store) -> None:
+    slowed = Slowdown(
+        id="s",
+        job="7",
+        packed_job="8",
+        time=T0 + 20,
+        before_s=0.1,
+        after_s=0.2,
+        ratio=0.5,
+        threshold=0.65,
+        steps_after=40,
+    )
+    store.update(event("started", 4), slowed)
+    before = store.job().slowed_by
+    store.update(msgspec.structs.replace(event("ended", 60, attempt=3, exit_code=1), scheduler="pipe"))
+    assert store.job().slowed_by == before == "8"
 
 
 def test_of_an_unknown_job_nothing_is_known(store: Store) -> None:

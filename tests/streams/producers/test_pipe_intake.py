@@ -104,7 +104,7 @@ def test_a_pipe_that_connects_again_stays_in_order(collector: Collector) -> None
             outgoing(JobEvent(id="x", job="1", kind=EventKind.REQUEUED, time=1.0, scheduler="slurm"))._replace(
                 topic="pipe-events"
             ),
-            "expected an event that a pipe may tell",
+            "expected an event that a pipe may report",
         ),
     ],
 )
