@@ -9,10 +9,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .budget import step
 from .values import UNKNOWN, Model, Range, Term, Value, alternatives, choice, walk
 
 LONGEST_TEXT = 100_000
 MOST_ITEMS = 10_000
+CHARACTERS_A_STEP = 50
+"""Characters of a text, or items of a collection, that cost as much as one step."""
 _WIDE_FORMAT = re.compile(r"\d{4}|\*|\{[^{}]*\{")
 
 _BINARY: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -96,7 +99,7 @@ def binary(name: str, left: Value, right: Value) -> Value:
         if not _bounded(name, left, right):
             return UNKNOWN
         try:
-            return _BINARY[name](left, right)
+            return _charged(_BINARY[name](left, right))
         except (TypeError, ValueError, ArithmeticError, KeyError, RecursionError):
             return UNKNOWN
     if name in {"Div", "FloorDiv"} and isinstance(left, Term) and left.kind == "operation" and left.name == "Mult":
@@ -108,8 +111,15 @@ def binary(name: str, left: Value, right: Value) -> Value:
     return Term("operation", name, (left, right))
 
 
+def _charged(value: Value) -> Value:
+    """Count a new value's size as steps, so that the steps of a reading bound its memory, too."""
+    step(len(value) // CHARACTERS_A_STEP if isinstance(value, (str, bytes, list, tuple, dict, set)) else 0)
+    return value
+
+
 def alike(left: Value, right: Value, depth: int = 0) -> bool:
     """Whether two values are the same expression, at most 8 levels deep."""
+    step()
     if left is right:
         return True
     if not isinstance(left, Term) or not isinstance(right, Term) or depth > 8:
@@ -139,6 +149,7 @@ def unary(name: str, value: Value) -> Value:
 def truth(value: Value, depth: int = 0) -> bool | None:
     """Return whether `value` counts as true; null where that is not known."""
     if isinstance(value, Term):
+        step()
         if depth > 6:
             return None
         if value.kind == "choice":
@@ -177,6 +188,7 @@ def agreed_number(value: Value) -> float | None:
 def _settled(value: Value, done: dict[int, Value], depth: int, differing: bool = True) -> Value:
     if not isinstance(value, Term) or depth > 40:
         return value
+    step()
     if id(value) not in done:
         done[id(value)] = value
         done[id(value)] = _settled_term(value, done, depth + 1, differing)
@@ -298,7 +310,7 @@ def _text_method(value: str, name: str, arguments: tuple[Value, ...], keywords: 
     if size > LONGEST_TEXT:
         return UNKNOWN
     try:
-        return getattr(value, name)(*arguments, **keywords)
+        return _charged(getattr(value, name)(*arguments, **keywords))
     except (TypeError, ValueError, KeyError, IndexError, AttributeError):
         return UNKNOWN
 
@@ -309,7 +321,7 @@ def _joined(value: str, arguments: tuple[Value, ...]) -> Value:
         return Term("operation", "join", (value, *arguments))
     if sum(map(len, items)) + len(value) * len(items) > LONGEST_TEXT:
         return UNKNOWN
-    return value.join(items)
+    return _charged(value.join(items))
 
 
 def _bounded(name: str, left: Value, right: Value) -> bool:
