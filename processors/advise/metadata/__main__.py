@@ -32,11 +32,13 @@ _WALL_S = 10.0
 
 
 def main() -> None:
-    """Answer one question. Ends with a traceback where the question cannot be read."""
+    """Answer one question. Ends with a traceback where the question cannot be read, or the tree is no directory."""
     bound_this_process()
     asked = msgspec.json.decode(sys.stdin.buffer.read(LONGEST_QUESTION), type=Question)
     tree = Path(asked.tree or asked.directory)
     job = Job(tree, Path(asked.directory), asked.command, asked.devices, asked.nodes)
+    if not tree.is_dir():
+        raise NotADirectoryError(f"expected the directory of a source tree, got {tree}")
     ours, theirs = os.pipe()
     reader = os.fork()
     if reader == 0:
