@@ -8,7 +8,7 @@ import sys
 
 import msgspec
 
-from records import Workload
+from records import NOT_JSON, Workload
 
 from .job import Job
 
@@ -70,6 +70,6 @@ def ask(job: Job) -> Answer:
             check=False,
         )
         return msgspec.json.decode(done.stdout, type=Answer)
-    except (subprocess.TimeoutExpired, OSError, ValueError) as error:  # ValueError: no JSON, or a name that is no UTF-8
+    except (subprocess.TimeoutExpired, OSError, UnicodeEncodeError, *NOT_JSON) as error:
         reason = f"{type(error).__name__}: {error}"[:200]
         return Answer(Workload(gpus=job.devices * job.nodes), failed={"reading": reason})

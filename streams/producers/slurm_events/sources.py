@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 import structlog
 
-from records import InvalidRecord, Workload, check
+from records import NOT_JSON, InvalidRecord, Workload, check
 from scheduler_clients.slurm import SlurmError, SlurmJob
 from scheduler_clients.slurm.as_user import run_as
 
@@ -97,6 +97,6 @@ class SourceReader:
                 if found.failed:
                     log.info("source_read_in_part", user=user, failed=repr(found.failed)[:500])
             return found
-        except (SlurmError, msgspec.DecodeError, InvalidRecord) as error:
+        except (SlurmError, InvalidRecord, *NOT_JSON) as error:
             log.info("source_not_read", user=user, error=str(error))
             return None
