@@ -1,5 +1,6 @@
 """Targets of source trees: programs, scripts, makefiles and configurations of jobs, read and never run."""
 
+import re
 import tempfile
 from pathlib import Path
 
@@ -36,10 +37,12 @@ def source_tree(data: bytes) -> None:
     files = {"x.py": data}
     for part in data.split(b"=== ")[1:20]:
         name, _, content = part.partition(b"\n")
-        if name.isascii() and name.replace(b"/", b"").replace(b".", b"").isalnum() and b".." not in name:
-            files.setdefault(f"tree/{text(name).strip('/')}", content)
-    flat = {name.replace("/", "_") if name.startswith("tree/") else name: content for name, content in files.items()}
-    _read(flat, "python x.py --config tree_config.yaml --lr 0.1")
+        if re.fullmatch(rb"[a-z0-9_]{1,20}(/[a-z0-9_]{1,20}){0,3}\.[a-z]{1,4}", name):
+            files.setdefault(f"tree/{text(name)}", content)
+    _read(
+        files,
+        f"python {next((each for each in files if each.endswith('train.py')), 'x.py')} --config tree/config.yaml --lr 0.1",
+    )
 
 
 @target(_METADATA)
