@@ -31,7 +31,19 @@ def settings_file(data: bytes) -> None:
         load_settings(write(Path(place) / "schedmate.toml", data))
 
 
-_SIGNATURE = b'[[signature]]\nname = "a"\npatterns = ["a b"]\nerror_type = "user_script"\ncomponent = "none"\nrestartable = false\n'
+_SIGNATURE = b"""[[signature]]
+name = "license_lost"
+pattern = 'license server \\S+ does not respond \\(-\\d+\\)'
+kind = "node"
+error_type = "infrastructure"
+component = "node"
+restartable = true
+confidence = 0.7
+action = "Look at the licence server."
+source = "a handbook"
+example = "license server lic1:27000 does not respond (-96)"
+counter = "license server lic1:27000 answered after 3 s"
+"""
 
 
 @target(

@@ -27,7 +27,7 @@ _WORK_S = 1.5
 """Seconds of processor time after which the kernel ends the reader, also inside a function of C."""
 _CPU_S = 2
 """The same, where the time passes in the kernel."""
-_WALL_S = 10.0
+_WALL_S = 20.0
 """Seconds after which the kernel ends a reader that waits, as on a file system that does not answer."""
 
 

@@ -14,7 +14,7 @@ from .job import Job
 
 LONGEST_QUESTION = 1 << 20
 """Bytes of a question."""
-_LIMIT_S = 30.0
+_LIMIT_S = 60.0
 """Seconds in which the process must have started and ended. It ends itself sooner; this is for a host without a free processor."""
 
 

@@ -73,13 +73,18 @@ def _follow(tree: SourceTree, job: Job, guard: Guard) -> "_Reading | None":
         directory = tree.relative(str(job.directory)) or "."
         return programs(tree, directory, job.command, _allocation(job))[:MOST_PROGRAMS]
 
-    started = guard.run("launch", launched, [], steps=FOLLOW_STEPS, seconds=FOLLOW_S, until=FOLLOW_S)
+    none: list[Program] = []
+    started = guard.run("launch", launched, none, steps=FOLLOW_STEPS, seconds=FOLLOW_S, until=FOLLOW_S)
     traces = [observe(tree, each, job.devices, job.nodes, guard) for each in started]
     if not traces:
         return None
-    trains = [_field(guard, "training", lambda each=each: Training(each).seen, False) for each in traces]
+    trains = [_field(guard, "training", functools.partial(_trains, each), False) for each in traces]
     chosen = trains.index(True) if True in trains else 0
     return _Reading(tree, job, started[chosen], traces[chosen], guard)
+
+
+def _trains(trace: Trace) -> bool:
+    return Training(trace).seen
 
 
 def _field(guard: Guard, name: str, part: Callable[[], T], default: T) -> T:
