@@ -5,6 +5,7 @@ A limit of this process would end other work, too. That of the reader ends the r
 
 import subprocess
 import sys
+from pathlib import Path
 
 import msgspec
 
@@ -14,6 +15,10 @@ from .job import Job
 
 LONGEST_QUESTION = 1 << 20
 """Bytes of a question."""
+_ROOT = Path(__file__).resolve().parents[3]
+"""Directory of our packages."""
+_START = f"import runpy, sys; sys.path.insert(0, sys.argv[1]); runpy.run_module({__package__!r}, run_name='__main__')"
+"""Starts this package of this directory. With `-P`, Python looks for no module in the working directory, which may be foreign."""
 _LIMIT_S = 60.0
 """Seconds in which the process must have started and ended. It ends itself sooner; this is for a host without a free processor."""
 
@@ -63,7 +68,7 @@ def ask(job: Job) -> Answer:
     command = job.command.encode("utf-8", errors="replace").decode("utf-8")
     try:
         done = subprocess.run(
-            [sys.executable, "-I", "-m", __package__],
+            [sys.executable, "-P", "-c", _START, str(_ROOT)],
             input=msgspec.json.encode(Question(directory, command, job.devices, job.nodes, tree)),
             capture_output=True,
             timeout=_LIMIT_S,
