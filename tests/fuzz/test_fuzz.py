@@ -29,9 +29,9 @@ def test_every_kind_of_foreign_bytes_has_a_target() -> None:
 def test_a_target_takes_seeds_and_changed_seeds(name: str) -> None:
     found = TARGETS[name]
     given_seeds = found.seeds()
-    for data in given_seeds[:10]:
+    for data in given_seeds[:5]:
         found.check(data)
-    for number in range(10):
+    for number in range(5):
         found.check(mutated(given_seeds, number % len(given_seeds), [(number, 7 * number, number, 11 * number)]))
 
 

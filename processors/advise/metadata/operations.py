@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .budget import step
-from .values import UNKNOWN, Model, Range, Term, Value, alternatives, choice, walk
+from .values import UNKNOWN, Model, Range, Term, Value, alternatives, choice, is_small, walk
 
 LONGEST_TEXT = 100_000
 MOST_ITEMS = 10_000
@@ -38,6 +38,9 @@ _BINARY: Mapping[str, Callable[[Any, Any], Any]] = {
     "Gt": operator.gt,
     "GtE": operator.ge,
 }
+_COMPARING = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE"})
+_FINDING = frozenset({"index", "count", "remove", "union", "intersection", "difference", "issubset", "issuperset"})
+"""Methods that compare or hash what they are given."""
 _UNARY: Mapping[str, Callable[[Any], Any]] = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}
 
 _TEXT_METHODS = frozenset(
@@ -247,7 +250,7 @@ def method(value: Value, name: str, arguments: tuple[Value, ...], keywords: Mapp
         return _text_method(value, name, arguments, keywords)
     if isinstance(value, dict) and name in {"get", "pop", "setdefault"} and arguments and not is_scalar(arguments[0]):
         return choice(*list(value.values())[:8], *arguments[1:2]) if value else UNKNOWN
-    if len(value) > MOST_ITEMS or name == "sort":
+    if len(value) > MOST_ITEMS or name == "sort" or (name in _FINDING and not all(map(is_small, arguments))):
         return UNKNOWN
     try:
         found = getattr(value, name)(*arguments, **keywords)
@@ -273,7 +276,7 @@ def item(value: Value, key: Value) -> Value:  # noqa: PLR0911  # a list of cases
             return value[meant]
         found = list(value.values()) if isinstance(value, dict) else list(value)
         return choice(*found[:8]) if found else UNKNOWN
-    if isinstance(value, (str, list, tuple, dict)):
+    if isinstance(value, (str, list, tuple, dict)) and is_small(key):
         try:
             return value[key]
         except (KeyError, IndexError, TypeError, ValueError):
@@ -329,6 +332,8 @@ def _bounded(name: str, left: Value, right: Value) -> bool:
     if name == "Mult" and sizes:
         times = right if isinstance(right, int) else left
         return isinstance(times, int) and max(sizes) * max(times, 0) <= MOST_ITEMS
+    if name in _COMPARING:
+        return is_small(left) or is_small(right)  # the comparison ends where the smaller one does
     if name == "Add" and sum(sizes) > LONGEST_TEXT:
         return False
     if name == "Mod" and isinstance(left, str):

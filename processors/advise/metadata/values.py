@@ -246,6 +246,20 @@ def text(value: Value, longest: int = 300) -> str:
     return " ".join(found)
 
 
+def is_small(value: Value, most: int = 10_000) -> bool:
+    """Whether a collection has at most `most` parts, each counted as often as it is held: Python compares and hashes it so often."""
+    waiting, count = [value], 0
+    while waiting and count <= most:
+        each = waiting.pop()
+        count += 1
+        if isinstance(each, (list, tuple, set, frozenset)):
+            waiting += islice(each, most)
+        elif isinstance(each, dict):
+            waiting += islice(each.values(), most)
+    step(count // 50)
+    return count <= most
+
+
 def walk(value: Value, most: int = 300) -> Iterator[Value]:
     """Yield `value` and what it is made of, breadth first, at most `most` parts, each once."""
     waiting, seen, count = [value], set[int](), 0

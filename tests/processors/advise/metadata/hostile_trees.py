@@ -93,6 +93,17 @@ TREES: dict[str, Tree] = {
         + "a = p.parse_args()",
         f"python x.py {' '.join(f'--a{n} 3' for n in range(400))}",
     ),
+    "comparisons of shared lists": program(
+        f"x0 = [1]\n{doubled('x{n} = [{each}]', 40)}\ny0 = [1]\n{doubled('x{n} = [{each}]', 40).replace('x', 'y')}\n"
+        "if x39 == y39: pass\nz = x39 in [y39]\n[x39].index(y39)\n[x39].remove(y39)\nif x39 < y39: pass"
+    ),
+    "hashes of shared tuples": program(
+        f"x0 = (1,)\n{doubled('x{n} = ({each})', 40)}\nd = {{'a': 1}}\nd[x39]\nd.get(x39)\nset([x39])\n{{1}}.union([x39])\nd[x39] = 1"
+    ),
+    "configurations of shared data classes": program(
+        f"{dataclasses_in_one_another('None')}\nx0 = C0()\n{doubled('x{n} = C{n}({each})', 25)}\n"
+        "from omegaconf import OmegaConf\nc = OmegaConf.structured(x24)\nimport dataclasses\nd = dataclasses.asdict(x24)\ne = f'{x24}'"
+    ),
     "9,000 words": ({"x.py": TRAINING}, f"python x.py {' '.join(f'--b{n}=[[[[{n}]]]]' for n in range(9000))}"),
     "a makefile that includes itself": (
         {"Makefile": "include Makefile\nall: all\n\tmake all\n\tpython x.py\n", "x.py": TRAINING},

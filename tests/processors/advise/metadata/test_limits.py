@@ -37,6 +37,7 @@ def measured(root: Path, kind: str) -> tuple[Answer, float, int]:
     return msgspec.convert(found["answer"], Answer), found["seconds"], found["kilobytes"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TREES)
 def test_a_hostile_tree_takes_two_seconds_and_200_mb_at_most(kind: str, tmp_path: Path) -> None:
     answer, seconds, kilobytes = measured(tmp_path, kind)
