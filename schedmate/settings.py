@@ -229,7 +229,7 @@ def _read(path: Path) -> Mapping[str, Any]:
         content = tomllib.loads(path.read_text())
     except OSError as error:
         raise SettingsError(f"expected a settings file at {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SettingsError(f"expected TOML in {path}: {error}") from error
     for section, values in content.items():
         if not isinstance(values, Mapping):

@@ -14,6 +14,7 @@ import msgspec
 
 from records import (
     BY_NAME,
+    NOT_JSON,
     PRODUCER_EVENTS,
     DeadLetter,
     EventKind,
@@ -118,7 +119,7 @@ def _log_chunk(message: Message) -> LogChunk:
         except InvalidRecord:
             try:
                 fields = msgspec.json.decode(value)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            except NOT_JSON:
                 fields = {}
             if "lines" in fields:
                 raise

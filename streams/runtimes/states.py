@@ -8,7 +8,7 @@ import msgspec
 import structlog
 
 from processors.keyed import KeyedProcessor, Part, State
-from records import Position
+from records import NOT_JSON, Position
 from streams.transport import Message, Outgoing
 
 from .marker import Marker
@@ -77,7 +77,7 @@ class States(Generic[State]):
                     self._load_state(key, message.value)
                 else:
                     self._load_deletion(key)
-            except (UnreadableState, msgspec.DecodeError):
+            except (UnreadableState, *NOT_JSON):
                 older += 1
         if older:
             log.warning(
@@ -209,7 +209,7 @@ class States(Generic[State]):
         known = self._names.setdefault(name, {})
         try:
             state = self._processor.fresh(name) if value is None else self._state.decode(unpack(value))
-        except (UnreadableState, msgspec.DecodeError) as error:
+        except (UnreadableState, *NOT_JSON) as error:
             log.error("state_not_readable", key=name, error=str(error), then="it starts anew")
             state, value = self._processor.fresh(name), None
         parts = Parts(known, partial(self._load_part, name), self._processor.part)
@@ -221,7 +221,7 @@ class States(Generic[State]):
     def _load_part(self, name: str, part: str) -> Part:
         try:
             loaded: Part = self._part.decode(unpack(self._stored[name, part]))
-        except (UnreadableState, msgspec.DecodeError) as error:
+        except (UnreadableState, *NOT_JSON) as error:
             log.error("state_not_readable", key=name, part=part, error=str(error), then="it starts anew")
             return self._processor.part()
         return loaded
