@@ -13,7 +13,7 @@ from typing import Any, Generic
 import structlog
 
 from processors.keyed import KeyedProcessor, State
-from records import DeadLetter, ErrorType, Failure, Position, Record
+from records import DeadLetter, ErrorType, Failure, InvalidRecord, Position, Record, check
 from records.log_chunk import Lines
 from streams.accept import accept
 from streams.transport import Message, Outgoing, outgoing
@@ -223,14 +223,17 @@ class Engine(Generic[State]):
         while True:
             made: list[Record] = []
             for index, (message, record) in enumerate(group):
+                refusal = ""
                 try:
                     taken = self._take(states, entry, message.position, record, poison.get(index))
+                except InvalidRecord as error:  # made from values of the message: no sign of a fault of ours
+                    refusal = f"a record that follows from it is out of bounds: {error}"
                 except Exception as error:
                     log.exception("processor_failed", position=message.position)
                     self.failing.failed(key)
-                    poison[index] = self._decoder.refuse(
-                        message, f"a processor failed with {brief(error)}; please report this", "process"
-                    )
+                    refusal = f"a processor failed with {brief(error)}; please report this"
+                if refusal:
+                    poison[index] = self._decoder.refuse(message, refusal, "process")
                     for kept in entry.roll_back():
                         self._include(entry.state, kept.position, accept(kept))
                     break
@@ -263,7 +266,12 @@ class Engine(Generic[State]):
         """Take `record` into `state`, or into its parts alone where the rest includes it; return what follows, None of the latter."""
         if not state.includes(place):
             state.include(place)
-            return self.processor.process(state, place, record) if poison is None else [poison]
+            if poison is not None:
+                return [poison]
+            made = self.processor.process(state, place, record)
+            for each in made:
+                check(each)  # what its readers refuse is not written: this message becomes the one dead letter
+            return made
         if self.processor.parts and poison is None:
             self.processor.replay(state, place, record)
         return None
