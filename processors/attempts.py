@@ -3,10 +3,10 @@
 A scheduler reports attempts in `job-events`, where users cannot write. Lines, and events of pipes, only claim them.
 
 - The two newest attempts that a scheduler reported are always followed.
-- Where a scheduler reported one, a claim counts from the attempt before the newest reported one to `AHEAD` after it. Each of them has a state
-  of its own, so no claim displaces another attempt.
-- Where no scheduler did, the numbers may grow by `AHEAD` at once, and `CLAIMED` attempts are followed. A further one displaces the
-  attempt with the fewest records: one that a few forged records claim, not one that runs.
+- Where a scheduler reported one, claims count from the attempt before the newest reported one to `AHEAD` after it. Each has a state of
+  its own, so no claim displaces another attempt.
+- Where no scheduler did, the numbers may grow by `AHEAD` at once, and `CLAIMED` attempts are followed. A further one displaces the attempt
+  with the fewest records: one that a few forged records claim, not one that runs.
 """
 
 from collections.abc import Iterator, Mapping, MutableMapping

@@ -78,7 +78,7 @@ class JobProcessor:
         more = (topic for each in self.stages for topic in each.inputs)
         self.inputs = tuple(dict.fromkeys(["job-logs", "job-events", "pipe-events", *more]))
         self.ask_models = ask_models
-        self._claims = ClaimMetrics()
+        self.claims = ClaimMetrics()
 
     def stage(self, kind: type[T]) -> T:
         """Return the stage of a kind."""
@@ -87,7 +87,7 @@ class JobProcessor:
     def metric_groups(self) -> list[object]:
         """Return the metrics of all that it is made of, a group for each part."""
         return [
-            self._claims,
+            self.claims,
             *self.reader.metric_groups(),
             *(group for stage in self.stages for group in stage.metric_groups()),
         ]
@@ -159,7 +159,7 @@ class JobProcessor:
 
     def _pass_over(self, state: JobState, position: Position, chunk: LogChunk, newest: int) -> list[Record]:
         """Count the lines of an attempt whose number is too high; return, once a job, the event that states it."""
-        self._claims.lines_of_attempts.inc(len(chunk.lines))
+        self.claims.lines_of_attempts.inc(len(chunk.lines))
         if state.attempt_refused:
             return []
         state.attempt_refused = True
@@ -174,7 +174,7 @@ class JobProcessor:
         results = self._begin(state, event, position)
         attempt = state.attempts.get(event.attempt)
         if attempt is None:
-            self._claims.events_of_attempts.inc()
+            self.claims.events_of_attempts.inc()
             return results
         if event.kind is EventKind.ENDED:
             streams = [stream for name in attempt.waiting if (stream := state.streams.get(name))]
@@ -194,24 +194,11 @@ class JobProcessor:
         return []
 
     def _begin(self, state: JobState, record: LogChunk | JobEvent, position: Position) -> list[Record]:
-        """Note a record of an attempt. Begin the attempt, and drop those that it displaces, where it is new or newly reported."""
-        number, attempts = record.attempt, state.attempts
-        reported = isinstance(record, JobEvent) and record.scheduler not in PIPE_SAYS
-        if not may_follow(attempts, number, reported=reported):
+        """Note a record of an attempt. Where the attempt is new, or newly reported, drop and end those that it displaces."""
+        if not self._note(state, record):
             return []
-        begins = number not in attempts
-        if begins:
-            former = next(reversed(attempts.values()), None)
-            attempts[number] = AttemptState(began=record.time)
-            for stage in self.stages if former else ():
-                stage.on_begun(getattr(attempts[number], stage.name), getattr(former, stage.name))
-        attempt = attempts[number]
-        attempt.records += 1
-        if not begins and (attempt.reported or not reported):
-            return []
-        if reported:
-            attempt.reported, attempt.began = True, record.time
-        drop_displaced(attempts, number)
+        attempts = state.attempts
+        drop_displaced(attempts, record.attempt)
         for name in [name for name in state.streams if int(name.split("/", 1)[0]) not in attempts]:
             del state.streams[name]
         results: list[Record] = []
@@ -224,6 +211,25 @@ class JobProcessor:
             if about := each.finding or each.answer:
                 results += self._about(state, each, about)
         return results
+
+    def _note(self, state: JobState, record: LogChunk | JobEvent) -> bool:
+        """Count a record of an attempt that is followed; return whether the attempt begins with it, or is reported for the first time."""
+        number, attempts = record.attempt, state.attempts
+        reported = isinstance(record, JobEvent) and record.scheduler not in PIPE_SAYS
+        if not may_follow(attempts, number, reported=reported):
+            return False
+        begins = number not in attempts
+        if begins:
+            former = next(reversed(attempts.values()), None)
+            attempts[number] = AttemptState(began=record.time)
+            for stage in self.stages if former else ():
+                stage.on_begun(getattr(attempts[number], stage.name), getattr(former, stage.name))
+        attempt = attempts[number]
+        attempt.records += 1
+        newly_reported = reported and not attempt.reported
+        if newly_reported:
+            attempt.reported, attempt.began = True, record.time
+        return begins or newly_reported
 
     def _measured(self, metrics: Iterable[JobMetric], position: Position, attempt: AttemptState) -> list[Record]:
         """Return the metrics, over all ranks where it is time to look at all, and what follows from them."""
