@@ -11,6 +11,8 @@ A scheduler reports attempts in `job-events`, where users cannot write. Lines, a
 
 from collections.abc import Iterator, Mapping, MutableMapping
 
+from prometheus_client import Counter
+
 from .state import AttemptState
 
 REPORTED = 2
@@ -20,6 +22,22 @@ AHEAD = 8
 first of its lines, is read."""
 CLAIMED = 4
 """Attempts that are followed while no scheduler has reported any: the newest two, and two that may be forged."""
+
+
+class AttemptMetrics:
+    """Counts what is passed over because of its attempt."""
+
+    def __init__(self) -> None:
+        self.lines = Counter(
+            "schedmate_attempts_lines_passed_over",
+            "Lines of attempts that no scheduler reported and whose numbers are too high: they are not read.",
+            registry=None,
+        )
+        self.events = Counter(
+            "schedmate_attempts_events_passed_over",
+            "Events of attempts that are not followed: too old, or too high and reported by no scheduler.",
+            registry=None,
+        )
 
 
 def may_follow(attempts: Mapping[int, AttemptState], number: int, *, reported: bool = False) -> bool:

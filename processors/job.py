@@ -25,8 +25,7 @@ from records import (
     Record,
 )
 
-from .attempts import drop_displaced, may_follow, newest_attempt, superseded
-from .claims import ClaimMetrics
+from .attempts import AttemptMetrics, drop_displaced, may_follow, newest_attempt, superseded
 from .model_questions import cited, on_template_answer, speed_is_open
 from .settings import ProcessorSettings
 from .stage import AnyStage, StageInput
@@ -78,7 +77,7 @@ class JobProcessor:
         more = (topic for each in self.stages for topic in each.inputs)
         self.inputs = tuple(dict.fromkeys(["job-logs", "job-events", "pipe-events", *more]))
         self.ask_models = ask_models
-        self.claims = ClaimMetrics()
+        self.attempts = AttemptMetrics()
 
     def stage(self, kind: type[T]) -> T:
         """Return the stage of a kind."""
@@ -159,7 +158,7 @@ class JobProcessor:
 
     def _pass_over(self, state: JobState, position: Position, chunk: LogChunk, newest: int) -> list[Record]:
         """Count the lines of an attempt whose number is too high; return, once a job, the event that states it."""
-        self.claims.lines_of_attempts.inc(len(chunk.lines))
+        self.attempts.lines.inc(len(chunk.lines))
         if state.attempt_refused:
             return []
         state.attempt_refused = True
@@ -174,7 +173,7 @@ class JobProcessor:
         results = self._begin(state, event, position)
         attempt = state.attempts.get(event.attempt)
         if attempt is None:
-            self.claims.events_of_attempts.inc()
+            self.attempts.events.inc()
             return results
         if event.kind is EventKind.ENDED:
             streams = [stream for name in attempt.waiting if (stream := state.streams.get(name))]

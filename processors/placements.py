@@ -1,7 +1,7 @@
 """On which nodes an attempt is, for the nodes' evidence: a record on `placements` for each node, again every hour, and at the end.
 
-A scheduler's event names all nodes of an attempt. A chunk, or an event of a pipe, names the one that it came from. Anyone with the job's key
-can write those, so each new node that they name costs one of the job's claims, of which few come back.
+A scheduler's event names all nodes of an attempt. A chunk, or an event of a pipe, names the one that it came from. Anyone with the job's
+key can write those, so each new node that they name costs one of the job's claims, of which few come back.
 """
 
 from collections.abc import Iterable, Sequence

@@ -137,12 +137,12 @@ def test_a_job_may_be_seen_first_at_a_late_attempt() -> None:
 def test_lines_of_an_attempt_far_ahead_are_counted_and_stated_once() -> None:
     job = Job()
     job.take(job.event(0, EventKind.STARTED, "slurm"), job.chunk(0, STEPS[:3]))
-    before = value(PROCESSOR.claims.lines_of_attempts)
+    before = value(PROCESSOR.attempts.lines)
     made = job.take(*(LogChunk(job="17", attempt=999_999, lines=["a", "b"], time=1e9) for _ in range(3)))
     (stated,) = [one for one in made if isinstance(one, JobEvent)]
     assert (stated.kind, stated.attempt) == (EventKind.LINES_PASSED_OVER, 0)
     assert "999999" in stated.detail
-    assert value(PROCESSOR.claims.lines_of_attempts) - before == 6
+    assert value(PROCESSOR.attempts.lines) - before == 6
 
 
 def test_a_claimed_attempt_ends_nothing_of_a_reported_one() -> None:
