@@ -99,6 +99,14 @@ class JobProcessor:
         """Return whether the newest attempt has ended."""
         return state.newest is not None and state.newest.ended
 
+    def is_confirmed(self, state: JobState) -> bool:
+        """Return whether a scheduler reported the newest attempt, and no end of it."""
+        return state.newest is not None and state.newest.reported and not state.newest.ended
+
+    def is_claim(self, record: Record) -> bool:
+        """Return whether a record is a chunk of lines, or an event of a pipe or another producer."""
+        return isinstance(record, LogChunk) or (isinstance(record, JobEvent) and record.scheduler in PIPE_SAYS)
+
     def process(self, state: JobState, position: Position, record: Record) -> list[Record]:
         """Return the records that follow from `record`, which stands at `position`; `state` then includes it."""
         return [each for made in self._process(state, position, record) if (each := cited(made, state))]

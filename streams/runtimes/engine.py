@@ -257,6 +257,8 @@ class Engine(Generic[State]):
         """Return what follows from `record`; None where the state includes it already."""
         if not entry.state.includes(place):
             entry.touched = states.time
+            entry.born = states.time if entry.born is None else entry.born
+            entry.inputs += 1
             states.note(entry, place.topic, place.offset, (self._work, self._steady()))
         return self._include(entry.state, place, record, poison)
 

@@ -59,6 +59,9 @@ class States(Generic[State]):
     def __len__(self) -> int:
         return len(self._names)
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._names
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 
@@ -206,17 +209,21 @@ class States(Generic[State]):
 
     def _decoded(self, name: str) -> StateEntry[State]:
         value = self._stored.get((name, ""))
-        known = self._names.setdefault(name, {})
+        names = self._names.setdefault(name, {})
         try:
             state = self._processor.fresh(name) if value is None else self._state.decode(unpack(value))
         except (UnreadableState, msgspec.DecodeError) as error:
             log.error("state_not_readable", key=name, error=str(error), then="it starts anew")
             state, value = self._processor.fresh(name), None
-        parts = Parts(known, partial(self._load_part, name), self._processor.part)
+        parts = Parts(names, partial(self._load_part, name), self._processor.part)
         if self._processor.parts:
             setattr(state, self._processor.parts, parts)
-        touched = 0.0 if value is None else header(value).touched
-        return StateEntry(name, state, parts, self._processor.parts, touched=touched)
+        if value is None:
+            return StateEntry(name, state, parts, self._processor.parts)
+        known = header(value)
+        return StateEntry(
+            name, state, parts, self._processor.parts, touched=known.touched, born=known.born, inputs=known.inputs
+        )
 
     def _load_part(self, name: str, part: str) -> Part:
         try:
@@ -228,7 +235,15 @@ class States(Generic[State]):
 
     def _put(self, entry: StateEntry[State], part: str, state: msgspec.Struct, progress: int) -> list[Outgoing]:
         """Return what stores `state`, and what deletes the message of another worker about the same."""
-        known = StateHeader(self._processor.ended(entry.state), progress, entry.touched, self.marker.epoch)
+        known = StateHeader(
+            self._processor.ended(entry.state),
+            progress,
+            entry.touched,
+            self.marker.epoch,
+            born=entry.born or 0.0,
+            confirmed=self._processor.is_confirmed(entry.state),
+            inputs=entry.inputs,
+        )
         value = pack(state, known)
         if len(value) > LARGEST:
             self.trimmed += 1
