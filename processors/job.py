@@ -86,7 +86,7 @@ class JobProcessor:
     def metric_groups(self) -> list[object]:
         """Return the metrics of all that it is made of, a group for each part."""
         return [
-            self.claims,
+            self.attempts,
             *self.reader.metric_groups(),
             *(group for stage in self.stages for group in stage.metric_groups()),
         ]

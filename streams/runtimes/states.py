@@ -33,7 +33,9 @@ class States(Generic[State]):
         marker: From where input is read again.
         handled: The next offset of each topic.
         order: In which the newest messages were taken.
+        again: The end of what is read again, by topic.
         planned: In which the worker before took what must be taken again.
+        refused_at: When a new key was refused last, on the engine's steady clock.
         time: When the newest message that was handled was written, by the broker's clock, in seconds since 1970. States age by it: hosts'
             clocks are set, and what lies in a backlog is not late.
         trimmed: States that came out too large and were trimmed.
@@ -52,7 +54,9 @@ class States(Generic[State]):
         self.marker = Marker()
         self.handled: dict[str, int] = {}
         self.order = Order()
+        self.again: dict[str, int] = {}
         self.planned: list[Run] = []
+        self.refused_at = 0.0
         self.time = 0.0
         self.trimmed = 0
 
@@ -192,6 +196,25 @@ class States(Generic[State]):
         self._open.pop(name, None)
         self.dirty.pop(name, None)
         return [message for part in (*self._names.pop(name), "") for message in self._remove(name, part)]
+
+    def is_stored(self, name: str) -> bool:
+        """Return whether the state topic holds a state of `name`, be it an older one."""
+        return (name, "") in self._stored
+
+    def takes(self, name: str, message: Message) -> bool:
+        """Return whether a message that users can write is processed under its key `name`: not where that is one new key too many."""
+        place, new_keys = message.position, self.marker.new_keys
+        is_again = place.offset < self.again.get(place.topic, 0)
+        if name in self._names:  # it may have been refused before its key was known
+            return not (is_again and new_keys.limited and message.time < self._born(name))
+        if is_again:
+            return new_keys.was_admitted(place)
+        return new_keys.admit(place, message.time, self.handled, self._processor.inputs)
+
+    def _born(self, name: str) -> float:
+        if name in self._open:
+            return self._open[name].born or 0.0
+        return header(self._stored[name, ""]).born if self.is_stored(name) else 0.0
 
     def header(self, name: str) -> StateHeader | None:
         """Return what is known of a stored state without decoding it; None for one that has changed since, or was never stored."""

@@ -143,6 +143,7 @@ def test_lines_of_an_attempt_far_ahead_are_counted_and_stated_once() -> None:
     assert (stated.kind, stated.attempt) == (EventKind.LINES_PASSED_OVER, 0)
     assert "999999" in stated.detail
     assert value(PROCESSOR.attempts.lines) - before == 6
+    assert PROCESSOR.attempts in PROCESSOR.metric_groups()
 
 
 def test_a_claimed_attempt_ends_nothing_of_a_reported_one() -> None:
@@ -155,7 +156,7 @@ def test_a_claimed_attempt_ends_nothing_of_a_reported_one() -> None:
     assert job.state.attempts[0].placements.until is not None
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_any_claims_leave_few_attempts_and_the_reported_ones(seed: int) -> None:
     chance, job = Random(seed), Job()
     reported = -1
