@@ -63,9 +63,6 @@ class States(Generic[State]):
     def __len__(self) -> int:
         return len(self._names)
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._names
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 
