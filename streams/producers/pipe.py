@@ -4,7 +4,7 @@ Filter form: standard input to standard output. Wrap form: follows a command (`c
 
 In both, the job comes first. The bytes go from read to write in a process that does nothing else; splitting, chunking, compression
 and the network live in a second process (`shipping_process`), with a bounded queue between the two (`tap`). If the second process
-dies, the first goes on as `cat` would.
+is killed, the first starts another; what that does not get either is counted (`progress`) and kept on disk (`rest`).
 
 What differs from running without the pipe: the command's streams are pipes and not a terminal, so that a program may buffer its
 output by blocks, as it does for a file. When the job is over, the second process goes on alone with what is not acknowledged yet.
@@ -211,7 +211,6 @@ def _finish(shipping: ShippingProcess | None, settings: PipeSettings, began: flo
     """Wait for the shipping process as long as a job that began at `began` may be held up, and say once what did not go well."""
     if shipping is None:
         return
-    broken = shipping.tap.broken
     share = min(SHARE * (time.monotonic() - began), settings.close_timeout)
     report = shipping.finish(max(settings.hold, share))
     if report.kept and report.away:
@@ -223,8 +222,8 @@ def _finish(shipping: ShippingProcess | None, settings: PipeSettings, began: flo
         say(f"{_lines(report.refused)} refused for good: {report.refusal}")
     if report.lost:
         say(f"{_lines(report.lost)} not shipped: disk budget or disk full")
-    if report.error or broken:
-        say(f"not everything was shipped: {report.error or 'the shipping process ended early'}")
+    if report.error:
+        say(f"not everything was shipped: {report.error}")
 
 
 def _lines(number: int) -> str:

@@ -64,7 +64,7 @@ class _Segment:
 class SpoolEntry(NamedTuple):
     """What `Spool.append` and `Spool.read` return, to be given to `Spool.acknowledge`."""
 
-    segment: _Segment
+    segment: _Segment | None
     payload: bytes
 
 
@@ -193,6 +193,7 @@ class Spool:
 
     def acknowledge(self, entry: SpoolEntry) -> None:
         """Give up `entry`: it is where it belongs."""
+        assert entry.segment is not None
         entry.segment.unacknowledged -= 1
         self._drop_if_done(entry.segment)
 
