@@ -113,14 +113,8 @@ class FrameReader:
             if parts and (kind != DATA or which != stream or not 0 <= arrived - time < SAME_SECONDS):
                 yield Block(stream, time, b"".join(parts))
                 parts = []
-            if kind == GAP:
-                yield Gap(which, arrived, *_GAP.unpack_from(data, start))
-                continue
-            if kind == END:
-                yield End(arrived, _STATUS.unpack_from(data, start)[0] if size else None)
-                continue
-            if kind == CLOSE:
-                yield Close()
+            if kind != DATA:
+                yield _special(kind, which, arrived, data[start:at])
                 continue
             if not parts:
                 stream, time = which, arrived
@@ -128,3 +122,15 @@ class FrameReader:
         if parts:
             yield Block(stream, time, b"".join(parts))
         self._rest = data[at:]
+
+
+def _special(kind: int, stream: int, time: float, payload: bytes) -> Gap | End | Close:
+    """Return a frame that is no block. Raises `InvalidFrames`."""
+    if kind == CLOSE:
+        return Close()
+    try:
+        if kind == GAP:
+            return Gap(stream, time, *_GAP.unpack(payload))
+        return End(time, _STATUS.unpack(payload)[0] if payload else None)
+    except struct.error as error:
+        raise InvalidFrames(f"expected a frame of a pipe, got {payload[:80]!r}") from error

@@ -19,7 +19,7 @@ from .background import step_aside
 from .pipe_settings import ShippingReport, describe, rest_directory
 from .progress import Progress, Totals
 from .rest import Rest, Start
-from .tap import Tap
+from .tap import Budgets, Tap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +40,7 @@ class ShippingProcess:
         self._progress = Progress()
         self._pid = self._report = -1
         self._number = 0
+        self.tap: Tap
 
     @classmethod
     def start(cls, settings: PipeSettings, connect: Callable[[], Producer]) -> ShippingProcess:
@@ -50,8 +51,7 @@ class ShippingProcess:
             pipe,
             shipping._make_rest,
             shipping._progress,
-            settings.memory,
-            settings.spool_bytes // 2,
+            Budgets(settings.memory, settings.spool_bytes // 2),
             shipping._fork,
         )
         shipping.tap.start()

@@ -17,6 +17,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from typing import NamedTuple
 
 from . import frames
 from .background import step_aside
@@ -36,6 +37,13 @@ RESTART_SECONDS = (0.05, 60.0)
 """Pause before a shipping process that ended is started again, and the longest: it doubles each time."""
 LEAVE_SECONDS = 0.02
 """How long the end of a job may be held up so that what nobody read is written to disk; a process in the background writes the rest."""
+
+
+class Budgets(NamedTuple):
+    """Bytes to keep in memory (twice: before they are written, and until they are safe) and on disk."""
+
+    memory: int = 16 << 20
+    disk: int = 512 << 20
 
 
 class _Missed:
@@ -68,8 +76,7 @@ class Tap:
         pipe: Write end of the pipe to the shipping process; made non-blocking, closed by `close`.
         make_rest: Makes the directory for what is left; called in the thread. May raise `OSError`.
         progress: What passed, and what is safe.
-        memory: Bytes to keep in memory: twice, before they are written and until they are safe.
-        budget: Bytes to keep on disk.
+        budgets: Bytes to keep.
         restart: Starts another shipping process, which gets all from a place on, and returns the pipe to it. May raise `OSError`.
     """
 
@@ -78,19 +85,17 @@ class Tap:
         pipe: int,
         make_rest: Callable[[], Rest],
         progress: Progress,
-        memory: int = 16 << 20,
-        budget: int = 512 << 20,
+        budgets: Budgets,
         restart: Callable[[Start], int] | None = None,
     ) -> None:
         os.set_blocking(pipe, False)
         self._pipe: int | None = pipe
         self._make_rest: Callable[[], Rest] | None = make_rest
         self._progress = progress
-        self._memory = memory
-        self._budget = budget
+        self._memory, self._budget = budgets
         self._restart = restart
-        self._overflow = Overflow(budget)
-        self._unread = Overflow(budget)
+        self._overflow = Overflow(budgets.disk)
+        self._unread = Overflow(budgets.disk)
         self._queue: deque[_Frame] = deque()
         self._refused: Slice | None = None
         self._queued = 0

@@ -151,7 +151,9 @@ def test_settings_that_only_shipping_needs_stop_nothing(tmp_path: Path, variable
     assert ran(call(pipe, tmp_path, **{variable: "::::"}), warned=False)
 
 
-@pytest.mark.parametrize("module", ["msgspec", "kafka", "pydantic", "streams.producers.pipe", "streams.producers.tap", "mmap"])
+@pytest.mark.parametrize(
+    "module", ["msgspec", "kafka", "pydantic", "streams.producers.pipe", "streams.producers.tap", "mmap"]
+)
 def test_a_missing_dependency_stops_nothing(tmp_path: Path, module: str) -> None:
     code = f"import sys; sys.modules[{module!r}] = None; from schedmate.pipe import main; main()"
     result = call([sys.executable, "-c", code, "pipe", "--job", "x", "--", *RUN], tmp_path)

@@ -18,7 +18,9 @@ from .switchable import wait_for
 __all__ = ["site"]
 
 LINES = 100_000
-PRINT = f"import sys\nfor i in range({LINES}): sys.stdout.write('line %06d\\n' % i)\nsys.stdout.flush()\nsys.stdin.read()"
+PRINT = (
+    f"import sys\nfor i in range({LINES}): sys.stdout.write('line %06d\\n' % i)\nsys.stdout.flush()\nsys.stdin.read()"
+)
 STOPPED_SECONDS = 9.0
 """Longer than a shipping process may go on after the job by default."""
 
