@@ -75,7 +75,8 @@ class Overflow:
     @property
     def descriptors(self) -> list[int]:
         """Descriptors that a process needs which goes on with it."""
-        return [each for each in (self._file, self.rest and self.rest.lock) if each is not None]
+        lock = None if self.rest is None else self.rest.lock
+        return [each for each in (self._file, lock) if each is not None]
 
     def write(self, piece: Slice) -> bool:
         """Add `piece`. False where the disk or the budget does not allow it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 # Not the one of `typing`, which takes a quarter of the time that the start of a pipe may cost a job.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 
 class UsageError(ValueError):
@@ -45,7 +45,7 @@ def parse(arguments: Sequence[str], names: Collection[str], faults: list[str]) -
     return options, rest[1:] if rest[:1] == ["--"] else rest
 
 
-def number(options: dict[str, str], name: str) -> int | None:
+def number(options: Mapping[str, str], name: str) -> int | None:
     """Return an option that is a whole number; None where it is not given. Raises `UsageError`."""
     value = options.get(name)
     if value is None:

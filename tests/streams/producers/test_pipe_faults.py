@@ -46,7 +46,7 @@ def call(
         input=data,
         capture_output=True,
         env={name: value for name, value in env.items() if value != "unset"},
-        preexec_fn=limits,  # noqa: PLW1509  (one thread)
+        preexec_fn=limits,
         timeout=120,
         check=False,
     )
@@ -74,7 +74,7 @@ VARIABLES = [
 ]
 
 
-@pytest.mark.parametrize("variables", VARIABLES, ids=lambda each: ",".join(each))
+@pytest.mark.parametrize("variables", VARIABLES, ids=",".join)
 def test_a_variable_that_cannot_be_read_is_left_out(pipe: list[str], tmp_path: Path, variables: dict[str, str]) -> None:
     assert ran(call([*pipe, "--job", "x", "--", *RUN], tmp_path, **variables))
 

@@ -68,6 +68,7 @@ def printed(site: Site, *, at: Callable[[int, int], None], **env: str) -> "subpr
         out = [process.stdout.readline()]
         wait_for(lambda: Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().count(" ") == 2)
         shipping = shipping_process(process.pid)
+        wait_for(lambda: Path(f"/proc/{shipping}/fd/1").readlink() == Path(os.devnull))  # it has let go of the job's
         if env.get("EARLY"):
             at(process.pid, shipping)
         while out[-1] != b"line %06d\n" % (LINES - 1):
@@ -195,7 +196,8 @@ def test_a_shipping_process_that_is_killed_again_and_again_loses_nothing(site: S
         killed: set[int] = set()
         arrived = 0
         while len(killed) < 3:
-            wait_for(lambda: process.stdout and process.stdout.readline() and len(site.lines()) > arrived)
+            while len(site.lines()) <= arrived:
+                assert process.stdout.readline()
             killed.add(shipping := shipping_process(process.pid))
             os.kill(shipping, signal.SIGKILL)
             arrived = len(site.lines())
@@ -208,3 +210,29 @@ def test_a_shipping_process_that_is_killed_again_and_again_loses_nothing(site: S
     printed = int(last.split()[1]) + 1
     assert [found[number] for number in sorted(found)] == [f"line {number:06d}" for number in range(printed)]
     assert lost(site) == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small file system")
+@pytest.mark.parametrize("killed", [False, True], ids=["stopped", "killed"])
+def test_on_a_disk_that_is_full_each_line_arrives_or_is_counted(site: Site, killed: bool) -> None:
+    spool = site.directory / "spool"
+    spool.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", spool]
+    if subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("mounting is not allowed here")
+    stopped: list[int] = []
+
+    def stop(_pipe: int, shipping: int) -> None:
+        os.kill(shipping, signal.SIGSTOP)
+        stopped.append(shipping)
+
+    try:
+        printed(site, at=stop, EARLY="1", MEMORY="100000", CLOSE="0.1")
+        os.kill(stopped[0], signal.SIGKILL if killed else signal.SIGCONT)
+        if killed:
+            send_what_is_left(site)
+        wait_for(lambda: not rest(site))
+        check_each_line(site)
+        assert lost(site) > 10_000
+    finally:
+        subprocess.run(["umount", "-l", spool], check=True)

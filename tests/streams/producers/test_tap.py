@@ -56,17 +56,19 @@ def test_reads_that_came_together_become_one() -> None:
     assert found == [Block(0, 1.0, b"ab"), Block(1, 1.0005, b"c"), Block(0, 1.1, b"d")]
 
 
+DEFAULT = Budgets()
+
+
 def make_tap(
     into: int,
     tmp_path: Path,
     progress: Progress,
-    memory: int = 16 << 20,
-    budget: int = 512 << 20,
+    budgets: Budgets = DEFAULT,
     restart: Callable[[Start], int] | None = None,
 ) -> Tap:
     rest = str(tmp_path / "p.rest")
     make_rest = partial(Rest.create, rest, progress.passed_bytes, b"{}")
-    return Tap(into, make_rest, progress, Budgets(memory, budget), restart)
+    return Tap(into, make_rest, progress, budgets, restart)
 
 
 def read_all(pipe: int, progress: Progress) -> list[Block | Gap]:
@@ -88,7 +90,7 @@ def idle(pipe: int) -> bool:
 def test_what_the_pipe_does_not_take_waits_in_memory_and_then_on_disk(tmp_path: Path) -> None:
     out, into = os.pipe()
     progress = Progress()
-    tap = make_tap(into, tmp_path, progress, memory=200_000, budget=10_000_000)
+    tap = make_tap(into, tmp_path, progress, Budgets(200_000, 10_000_000))
     tap.start()
     blocks = [b"%d" % i * 20_000 for i in range(100)]
     for block in blocks:
@@ -107,7 +109,7 @@ def test_what_the_pipe_does_not_take_waits_in_memory_and_then_on_disk(tmp_path: 
 def test_past_memory_and_disk_it_counts_and_never_waits_long(tmp_path: Path) -> None:
     out, into = os.pipe()
     progress = Progress()
-    tap = make_tap(into, tmp_path, progress, memory=100_000, budget=100_000)
+    tap = make_tap(into, tmp_path, progress, Budgets(100_000, 100_000))
     tap.start()
     started = time.monotonic()
     for _ in range(500):
