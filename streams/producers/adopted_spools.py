@@ -13,8 +13,7 @@ from .left_behind import left_behind
 from .spool import orphans
 
 if TYPE_CHECKING:
-    from .left_behind import LeftBehind
-    from .spool import Spool, SpoolSettings
+    from .spool import Entries, SpoolSettings
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +27,7 @@ class AdoptedSpools:
     """
 
     def __init__(self, settings: SpoolSettings | None, every_s: float) -> None:
-        self.spools: list[Spool | LeftBehind] = []
+        self.spools: list[Entries] = []
         self._settings = settings
         self._every_s = every_s
         self._looked = float("-inf")

@@ -14,8 +14,7 @@ from streams.producer import Outgoing
 from .pipe_records import EVENTS, LINES_LOST, LOGS, PRODUCER, job_event
 
 if TYPE_CHECKING:
-    from .left_behind import LeftBehind
-    from .spool import Spool, SpoolEntry
+    from .spool import Entries, SpoolEntry
 
 TOPICS = (LOGS, EVENTS)
 """What may stand in a spool: it belongs to the user of a job, and whoever sends what is left in it may have more rights than a pipe."""
@@ -59,7 +58,7 @@ class Envelope:
         self, source: Source, message: Outgoing, lines: int, done: Callable[[Exception | None], None] | None = None
     ) -> None:
         self.source, self.message, self.lines, self.done = source, message, lines, done
-        self.spool: Spool | LeftBehind | None = None
+        self.spool: Entries | None = None
         self.entry: SpoolEntry | None = None
 
     @property

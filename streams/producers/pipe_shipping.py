@@ -78,6 +78,8 @@ def ship(
                 break
             for item in reader.feed(read):
                 job.take(item, time.monotonic())
+                job.note_safe()
+                kept.store()
         job.ship_due(time.monotonic())
         job.note_safe()
         kept.store()

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from .chunker import SHIPPED, Chunker, Ready
 from .envelope import Envelope, Source
@@ -25,13 +25,25 @@ if TYPE_CHECKING:
 
     from streams.producer import Outgoing
 
-    from .left_behind import LeftBehind
     from .pipe_settings import PipeSettings
     from .progress import Progress, Totals
     from .rest import Rest
-    from .shipper import Shipper
 
 STREAMS = ("stdout", "stderr")
+
+
+class Sink(Protocol):
+    """What chunks and counts go to: a shipper, or the entries of what a pipe left behind."""
+
+    @property
+    def losses_kept(self) -> bool:
+        """True where all counts would outlast this process, or are acknowledged."""
+
+    def offer(self, envelope: Envelope) -> bool:
+        """Take over `envelope`. False where its lines are counted instead."""
+
+    def lose(self, source: Source, lines: int, place: str) -> None:
+        """Count lines that are given up at `place`."""
 
 
 def read_rest(job: PipeStreams, reader: FrameReader, rest: Rest, position: int | None) -> Iterator[None]:
@@ -54,7 +66,7 @@ class PipeStreams:
     Begins behind what is safe already.
     """
 
-    def __init__(self, settings: PipeSettings, sink: Shipper | LeftBehind, progress: Progress) -> None:
+    def __init__(self, settings: PipeSettings, sink: Sink, progress: Progress) -> None:
         who = settings.identity
         source = Source(who.job, who.attempt, who.node)
         self.closed = False
@@ -136,7 +148,7 @@ class _Pending:
         self.done = False
         self.envelope: Envelope | None = None
 
-    def offer(self, envelope: Envelope, sink: Shipper | LeftBehind) -> None:
+    def offer(self, envelope: Envelope, sink: Sink) -> None:
         """Offer `envelope`. Where it is not taken, its lines are counted."""
         envelope.done = self._acknowledged
         self.envelope = envelope if sink.offer(envelope) else None
@@ -152,9 +164,7 @@ class _Pending:
 class _Stream:
     """Splitter and chunker of one stream."""
 
-    def __init__(
-        self, settings: PipeSettings, number: int, source: Source, sink: Shipper | LeftBehind, progress: Progress
-    ) -> None:
+    def __init__(self, settings: PipeSettings, number: int, source: Source, sink: Sink, progress: Progress) -> None:
         who, name = settings.identity, f"{settings.name}/{STREAMS[number]}"
         self._number = number
         self._source = source._replace(ordering_key=name)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from streams.producer import Producer
 
-    from .spool import SpoolSettings
+    from .spool import Entries, SpoolSettings
 
 __all__ = ["Envelope", "Shipper", "Source"]
 
@@ -268,7 +268,8 @@ class Shipper:
 
     def _refill(self) -> None:
         """Load from disk what memory has room for: one's own first."""
-        for spool in [*([self._spool] if self._spool else []), *self._adopted.spools]:
+        own: list[Entries] = [self._spool] if self._spool else []
+        for spool in [*own, *self._adopted.spools]:
             while self._queue.size < self._memory // 2 and (entry := spool.read()) is not None:
                 try:
                     envelope = unpack(entry.payload)

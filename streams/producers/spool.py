@@ -21,7 +21,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +66,23 @@ class SpoolEntry(NamedTuple):
 
     segment: _Segment | None
     payload: bytes
+
+
+class Entries(Protocol):
+    """What waits on disk to be sent: a spool, or what a pipe left behind."""
+
+    @property
+    def empty(self) -> bool:
+        """True where everything is acknowledged."""
+
+    def read(self) -> SpoolEntry | None:
+        """Return the oldest entry that was not read, or None."""
+
+    def acknowledge(self, entry: SpoolEntry) -> None:
+        """Give up `entry`: it is where it belongs."""
+
+    def close(self) -> None:
+        """Let go of it; remove it where nothing is left."""
 
 
 def framed(payload: bytes) -> bytes:

@@ -76,7 +76,7 @@ VARIABLES = [
 
 @pytest.mark.parametrize("variables", VARIABLES, ids=",".join)
 def test_a_variable_that_cannot_be_read_is_left_out(pipe: list[str], tmp_path: Path, variables: dict[str, str]) -> None:
-    assert ran(call([*pipe, "--job", "x", "--", *RUN], tmp_path, **variables))
+    assert ran(call([*pipe, "--job", "x", "--", *RUN], tmp_path, b"", None, **variables))
 
 
 def test_a_filter_passes_everything_on_with_a_variable_that_cannot_be_read(pipe: list[str], tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_change_of_a_setting_that_is_refused_is_left_out(tmp_path: Path, chang
 @pytest.mark.parametrize("variable", ["SCHEDMATE_NO_SUCH__SETTING", "SCHEDMATE_KAFKA__BROKERS"])
 def test_settings_that_only_shipping_needs_stop_nothing(tmp_path: Path, variable: str) -> None:
     pipe = [sys.executable, "-m", "schedmate", "pipe", "--job", "x", "--", *RUN]
-    assert ran(call(pipe, tmp_path, **{variable: "::::"}), warned=False)
+    assert ran(call(pipe, tmp_path, b"", None, **{variable: "::::"}), warned=False)
 
 
 @pytest.mark.parametrize(

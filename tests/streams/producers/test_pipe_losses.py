@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from streams.producers.left_behind import left_behind
-from streams.producers.spool import orphans
+from streams.producers.spool import Entries, orphans
 
 from .pipe_site import ENV, Site, python, shipping_process, site
 from .switchable import wait_for
@@ -45,7 +45,14 @@ def rest(site: Site) -> list[Path]:
 def send_what_is_left(site: Site) -> None:
     """Run another pipe until it has sent what earlier ones left. It looks for that at its start, so they must have let go of it."""
     root = site.directory / "spool"
-    wait_for(lambda: len([each.close() for each in (*orphans(root, 1 << 30), *left_behind(root))]) == len(rest(site)))
+
+    def let_go_of() -> int:
+        found: list[Entries] = [*orphans(root, 1 << 30), *left_behind(root)]
+        for each in found:
+            each.close()
+        return len(found)
+
+    wait_for(lambda: let_go_of() == len(rest(site)))
     left = set(rest(site))
     with subprocess.Popen(site.command(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=ENV) as other:
         assert other.stdin
@@ -180,8 +187,8 @@ def test_lines_are_counted_where_both_processes_are_killed(site: Site) -> None:
 
     printed(site, at=kill, EARLY="")
     send_what_is_left(site)
-    # A message that was acknowledged and not noted yet is counted all the same.
-    assert LINES <= len(pieces(site)) + lost(site) <= LINES + 500
+    # What was acknowledged and not noted yet is counted all the same.
+    assert LINES <= len(pieces(site)) + lost(site) <= LINES + LINES // 10
 
 
 def test_a_shipping_process_that_is_killed_again_and_again_loses_nothing(site: Site, tmp_path: Path) -> None:
@@ -217,7 +224,7 @@ def test_a_shipping_process_that_is_killed_again_and_again_loses_nothing(site: S
 def test_on_a_disk_that_is_full_each_line_arrives_or_is_counted(site: Site, killed: bool) -> None:
     spool = site.directory / "spool"
     spool.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", spool]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(spool)]
     if subprocess.run(mount, check=False, capture_output=True).returncode:
         pytest.skip("mounting is not allowed here")
     stopped: list[int] = []

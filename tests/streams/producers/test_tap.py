@@ -1,7 +1,7 @@
 import os
 import select
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
@@ -9,7 +9,7 @@ import hypothesis.strategies as st
 from hypothesis import given
 
 from streams.producers import frames
-from streams.producers.frames import Block, FrameReader, Gap
+from streams.producers.frames import Block, Close, End, FrameReader, Gap
 from streams.producers.pieces import Mark
 from streams.producers.progress import Progress
 from streams.producers.rest import Rest, Start
@@ -30,10 +30,12 @@ def written(item: Block | Gap) -> bytes:
     return b"".join(frames.gap(item.stream, item.time, item.size, item.newlines))
 
 
-def per_stream(items: list[Block | Gap]) -> dict[int, list[object]]:
+def per_stream(items: Iterable[Block | Gap | End | Close]) -> dict[int, list[object]]:
     """Bytes and gaps of each stream in order: what must not depend on how frames were read or joined."""
     found: dict[int, list[object]] = {0: [], 1: []}
     for item in items:
+        if not isinstance(item, (Block, Gap)):
+            continue
         mine = found[item.stream]
         if isinstance(item, Gap):
             mine.append((item.size, item.newlines))
