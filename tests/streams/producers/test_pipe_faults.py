@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from streams.producers.build_pyz import build
+from streams.producers.environment import state_directory
 
 from .test_standalone_pipe import PYTHON
 
@@ -168,14 +169,22 @@ def test_a_spool_that_cannot_be_written_stops_nothing(pipe: list[str], tmp_path:
     assert ran(result, warned=False)
 
 
-@pytest.mark.parametrize("home", ["unset", "", "/nowhere/at/all", "relative"])
-def test_no_home_stops_nothing(pipe: list[str], tmp_path: Path, home: str) -> None:
-    result = call([*pipe, "--job", "x", "--", *RUN], tmp_path, SCHEDMATE_PRODUCER__DIRECTORY="unset", HOME=home)
+@pytest.mark.parametrize(
+    "variables",
+    [{"HOME": "unset"}, {"HOME": "/dev/null/home", "SCHEDMATE_PRODUCER__DIRECTORY": "unset"}],
+    ids=["no home", "one that cannot be made"],
+)
+def test_no_home_stops_nothing(pipe: list[str], tmp_path: Path, variables: dict[str, str]) -> None:
+    result = call([*pipe, "--job", "x", "--", *RUN], tmp_path, b"", None, **variables)
     assert ran(result, warned=False)
 
 
+def test_a_directory_that_depends_on_where_a_job_runs_is_not_used() -> None:
+    assert state_directory({"XDG_STATE_HOME": "relative"}) == f"/var/tmp/schedmate-{os.geteuid()}"
+
+
 def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
-    pipe = [sys.executable, "-m", "schedmate", "pipe", "--log", "/nowhere/at/all", "--job", "x", "--", *RUN]
+    pipe = [sys.executable, "-m", "schedmate", "pipe", "--log", "/dev/null/log", "--job", "x", "--", *RUN]
     assert ran(call(pipe, tmp_path), warned=False)
 
 
