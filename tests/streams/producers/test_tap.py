@@ -102,8 +102,8 @@ def test_what_the_pipe_does_not_take_waits_in_memory_and_then_on_disk(tmp_path: 
         os.close(into)
         os._exit(0 if per_stream(read_all(out, progress)) == per_stream([Block(0, 1.0, b) for b in blocks]) else 1)
     assert tap.close(20)
-    assert tap.settled
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert tap.settled
     os.close(out)
     assert [path.name for path in tmp_path.glob("p.rest/*")] == ["progress"]
 
