@@ -38,6 +38,9 @@ RESTART_SECONDS = (0.05, 60.0)
 LEAVE_SECONDS = 0.02
 """How long the end of a job may be held up so that what nobody read is written to disk; a process in the background writes the rest."""
 
+STOP_SECONDS = 0.1
+"""How long a thread may take to stop. It takes 2 ms, unless it waits for a disk that hangs."""
+
 
 class Budgets(NamedTuple):
     """Bytes to keep in memory (twice: before they are written, and until they are safe) and on disk."""
@@ -202,7 +205,7 @@ class Tap:
         Returns:
             The number of lines that are given up; 0 where the shipping process may still get them.
         """
-        if not self._stop_thread(LEAVE_SECONDS):
+        if not self._stop_thread(STOP_SECONDS):
             return 0  # it waits for a disk that hangs
         if self.settled:
             return 0
@@ -213,7 +216,7 @@ class Tap:
         interrupted = writer.is_alive()
         if interrupted:
             self._paused = True
-            writer.join(LEAVE_SECONDS)
+            writer.join(STOP_SECONDS)
             if writer.is_alive():
                 return 0
         with suppress(OSError):
