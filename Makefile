@@ -9,7 +9,7 @@ QUICK = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "n
 WORKERS ?= $(shell expr $$(nproc) + 1)
 SLOW := kafka or redis or slurm or kubernetes or ray or clickhouse or vllm or slow
 
-.PHONY: help install dev demo pyz check types quick test bench chaos races corpus-score failures-score simulate docs site clean
+.PHONY: help install dev demo pyz check types quick test bench chaos races fuzz corpus-score failures-score simulate docs site clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +67,9 @@ BROKERS ?= 1
 chaos: $(VENV)/.developing  ## kill, stop and cut everything for a while, and count rows: make chaos MINUTES=60 SEED=7 BROKERS=3
 	tests/servers/install.sh
 	$(BIN)/python -m benchmarks.chaos --minutes $(MINUTES) --seed $(SEED) --brokers $(BROKERS)
+
+fuzz: $(VENV)/.developing  ## hand mutated input to every parser of foreign bytes for a while: make fuzz MINUTES=60 SEED=7
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED) $(TARGETS)
 
 RACES ?= 300
 races: $(VENV)/.developing  ## what others do while the bridge acts, on Slurm and where they are built on Kubernetes and Ray: make races RACES=300

@@ -19,7 +19,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from processors.advise.metadata import Job, extract
+from processors.advise.metadata import Job
+from processors.advise.metadata.reading import workload
 from processors.advise.metadata.registry import plain
 from processors.advise.past import SubmittedJob
 from processors.advise.past.embedding import DIMENSIONS, Embed, Vector, by_model, embed_command, embed_workload
@@ -41,7 +42,7 @@ class Labelled:
         self.tree: str = label["tree"]
         self.first_half = zlib.crc32(self.tree.encode()) % 2 == 0
         self.accepted = label["accepted"]
-        found = extract(Job(tree, directory, label["command"], devices, nodes))
+        found = workload(Job(tree, directory, label["command"], devices, nodes))
         self.about = SubmittedJob(
             job="", command=label["command"], directory=str(Path(self.tree) / label["directory"]), workload=found
         )

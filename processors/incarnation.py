@@ -7,7 +7,9 @@ ended or was silent, so that nobody who can write lines under an id can displace
 from enum import Enum, auto
 from typing import Protocol
 
-from records import OWN_START, PIPE, PRODUCER, JobEvent, LogChunk, Record
+from prometheus_client import Counter
+
+from records import OWN_START, JobEvent, LogChunk, Record
 
 SILENT_S = 60.0
 """A producer's lines begin a new incarnation after so many seconds without a record of the present one: several times the interval of
@@ -53,9 +55,18 @@ class HasIncarnation(Protocol):
         """Whether the newest attempt has ended."""
 
 
-def is_scheduler_event(record: Record) -> bool:
-    """Return whether `record` is an event that a scheduler's watcher reports."""
-    return isinstance(record, JobEvent) and record.scheduler not in ("", PIPE, PRODUCER)
+class IncarnationMetrics:
+    """Counts of jobs whose id was used again."""
+
+    def __init__(self) -> None:
+        self.replaced = Counter(
+            "schedmate_jobs_replaced", "Jobs whose id was taken over by a newer job.", registry=None
+        )
+        self.former = Counter(
+            "schedmate_jobs_former_records",
+            "Records that were passed over because they are about a job whose id a newer job has taken over.",
+            registry=None,
+        )
 
 
 def belonging(state: HasIncarnation, record: Record) -> Belonging:
@@ -68,7 +79,7 @@ def belonging(state: HasIncarnation, record: Record) -> Belonging:
     if not isinstance(record, LogChunk | JobEvent):
         return Belonging.FORMER if state.incarnation else Belonging.PRESENT
     silent = 0 < state.last_seen < record.time - SILENT_S
-    if is_scheduler_event(record):
+    if isinstance(record, JobEvent) and not record.by_producer:
         known = state.scheduled and state.incarnation
         return Belonging.NEXT if known or (state.is_over and silent) else Belonging.NAMES
     # A producer's clock may be forged: of a job that a scheduler reports, only the scheduler's word on its end counts.

@@ -8,11 +8,9 @@ The stages of each attempt hear of everything in their order (`stage.py`); what 
 
 from collections.abc import Iterable, Sequence
 from copy import copy
-from itertools import pairwise
 from typing import TypeVar
 
 import msgspec
-from prometheus_client import Counter
 
 from records import (
     EventKind,
@@ -28,13 +26,14 @@ from records import (
     identified,
 )
 
-from .incarnation import Belonging, belonging
+from .attempts import AttemptMetrics, drop_displaced, may_follow, newest_attempt, superseded
+from .incarnation import Belonging, IncarnationMetrics, belonging
 from .model_questions import cited, on_template_answer, speed_is_open
 from .settings import ProcessorSettings
 from .stage import AnyStage, StageInput
 from .stages import StageStates, all_stages
-from .state import ATTEMPTS, AttemptState, Early, JobState, StreamState
-from .stream_reader import StreamReader, conflict, lines_passed_over
+from .state import AttemptState, Early, JobState, StreamState
+from .stream_reader import StreamReader, attempt_passed_over, conflict, lines_passed_over
 from .track import learned
 from .track.ranks import together
 from .track.template_reading import template_question
@@ -45,20 +44,6 @@ EARLY = 32
 """Findings and answers kept that came before anything else of their attempt."""
 WAITING = 256
 """Streams of a job whose reports that wait are told at its end; those of further ones wait for their stream's next chunk."""
-
-
-class JobMetrics:
-    """Counts of jobs whose id was used again."""
-
-    def __init__(self) -> None:
-        self.replaced = Counter(
-            "schedmate_jobs_replaced", "Jobs whose id was taken over by a newer job.", registry=None
-        )
-        self.former = Counter(
-            "schedmate_jobs_former_records",
-            "Records that were passed over because they are about a job whose id a newer job has taken over.",
-            registry=None,
-        )
 
 
 class JobProcessor:
@@ -94,7 +79,8 @@ class JobProcessor:
         more = (topic for each in self.stages for topic in each.inputs)
         self.inputs = tuple(dict.fromkeys(["job-logs", "job-events", "pipe-events", *more]))
         self.ask_models = ask_models
-        self.metrics = JobMetrics()
+        self.attempts = AttemptMetrics()
+        self.incarnations = IncarnationMetrics()
 
     def stage(self, kind: type[T]) -> T:
         """Return the stage of a kind."""
@@ -103,7 +89,8 @@ class JobProcessor:
     def metric_groups(self) -> list[object]:
         """Return the metrics of all that it is made of, a group for each part."""
         return [
-            self.metrics,
+            self.attempts,
+            self.incarnations,
             *self.reader.metric_groups(),
             *(group for stage in self.stages for group in stage.metric_groups()),
         ]
@@ -116,11 +103,19 @@ class JobProcessor:
         """Return whether the newest attempt has ended."""
         return state.newest is not None and state.newest.ended
 
+    def is_confirmed(self, state: JobState) -> bool:
+        """Return whether a scheduler reported the newest attempt, and no end of it."""
+        return state.newest is not None and state.newest.reported and not state.newest.ended
+
+    def is_claim(self, record: Record) -> bool:
+        """Return whether a record is a chunk of lines, or an event of a pipe or another producer."""
+        return isinstance(record, LogChunk) or (isinstance(record, JobEvent) and record.by_producer)
+
     def process(self, state: JobState, position: Position, record: Record) -> list[Record]:
         """Return the records that follow from `record`, which stands at `position`; `state` then includes it."""
         results = self._follow_incarnation(state, position, record)
         if results is None:
-            self.metrics.former.inc()
+            self.incarnations.former.inc()
             return []
         results += [_stamped(each, state.incarnation) for each in self._process(state, position, record)]
         return [each for made in results if (each := cited(made, state))]
@@ -128,7 +123,7 @@ class JobProcessor:
     def _follow_incarnation(self, state: JobState, position: Position, record: Record) -> list[Record] | None:
         """Note which job of the id `record` is about; None if it is about one that was replaced.
 
-        Where it begins a new job, return what follows for the newest attempt of the one before.
+        Where it begins a new job, return what follows for the attempts of the one before.
         """
         found = belonging(state, record)
         if found is Belonging.FORMER:
@@ -139,11 +134,11 @@ class JobProcessor:
         if found is Belonging.NAMES:
             state.incarnation = record.incarnation
         elif found is Belonging.NEXT:
-            for number, attempt in sorted(state.attempts.items())[-1:]:
-                results = self._supersede(record.job, number, attempt, record.time, position)
+            for number, attempt in state.attempts.items():
+                results += self._supersede(record.job, number, attempt, record.time, position)
             results = [_stamped(each, state.incarnation) for each in results]
             state.replace_incarnation(record.incarnation)
-            self.metrics.replaced.inc()
+            self.incarnations.replaced.inc()
         state.last_seen = max(state.last_seen, record.time)
         return results
 
@@ -179,6 +174,8 @@ class JobProcessor:
     def _chunk(self, state: JobState, position: Position, chunk: LogChunk) -> list[Record]:
         results = self._begin(state, chunk, position)
         attempt = state.attempts.get(chunk.attempt)
+        if attempt is None and chunk.attempt > (newest := newest_attempt(state.attempts)):
+            return self._pass_over(state, position, chunk, newest)
         stream = state.stream_of(chunk.attempt, chunk.rank, chunk.stream)
         results += conflict(stream, position, chunk)
         may_wait = attempt is not None and not attempt.ended
@@ -202,6 +199,14 @@ class JobProcessor:
                 results.append(template_question(chunk, position, state.template_questions))
         return [*results, *self._measured(metrics, position, attempt), *self._run(read.chunk, position, attempt)]
 
+    def _pass_over(self, state: JobState, position: Position, chunk: LogChunk, newest: int) -> list[Record]:
+        """Count the lines of an attempt whose number is too high; return, once a job, the event that states it."""
+        self.attempts.lines.inc(len(chunk.lines))
+        if state.attempt_refused:
+            return []
+        state.attempt_refused = True
+        return [attempt_passed_over(position, chunk, newest)]
+
     def _event(self, state: JobState, position: Position, event: JobEvent) -> list[Record]:
         if event.kind is EventKind.DESCRIBED:
             return []  # what a job trains says nothing of how it runs
@@ -214,6 +219,7 @@ class JobProcessor:
         results += self._begin(state, event, position)
         attempt = state.attempts.get(event.attempt)
         if attempt is None:
+            self.attempts.events.inc()
             return results
         if event.kind is EventKind.ENDED:
             streams = [stream for name in attempt.waiting if (stream := state.streams.get(name))]
@@ -250,24 +256,21 @@ class JobProcessor:
         attempt = state.attempts.get(record.attempt)
         if attempt is not None:
             return self._run(record, early.position, attempt)
-        if not state.attempts or record.attempt > max(state.attempts):
+        if may_follow(state.attempts, record.attempt, reported=True):
             state.early = [*state.early, early][-EARLY:]
         return []
 
     def _begin(self, state: JobState, record: LogChunk | JobEvent, position: Position) -> list[Record]:
-        """Begin the attempt of `record` where nothing was heard of it before; forget attempts before the last two."""
-        number = record.attempt
-        if number in state.attempts or (len(state.attempts) == ATTEMPTS and number < min(state.attempts)):
+        """Note a record of an attempt. Where the attempt is new, or newly reported, drop and end those that it displaces."""
+        if not self._note(state, record):
             return []
-        state.attempts[number] = AttemptState(began=record.time)
-        kept = sorted(state.attempts)[-ATTEMPTS:]
-        state.attempts = {each: state.attempts[each] for each in kept}
-        for name in [name for name in state.streams if int(name.split("/", 1)[0]) < kept[0]]:
+        attempts = state.attempts
+        drop_displaced(attempts, record.attempt)
+        for name in [name for name in state.streams if int(name.split("/", 1)[0]) not in attempts]:
             del state.streams[name]
         results: list[Record] = []
-        for former, later in pairwise(kept):
-            began = state.attempts[later].began
-            results += self._supersede(record.job, former, state.attempts[former], began, position)
+        for former, began in superseded(attempts):
+            results += self._supersede(record.job, former, attempts[former], began, position)
         early, state.early = state.early, []
         for each in early:
             if about := each.finding or each.answer:
@@ -281,6 +284,25 @@ class JobProcessor:
             for stage in self.stages
             for made in stage.on_superseded(job, number, time, position, getattr(attempt, stage.name))
         ]
+
+    def _note(self, state: JobState, record: LogChunk | JobEvent) -> bool:
+        """Count a record of an attempt that is followed; return whether the attempt begins with it, or is reported for the first time."""
+        number, attempts = record.attempt, state.attempts
+        reported = isinstance(record, JobEvent) and not record.by_producer
+        if not may_follow(attempts, number, reported=reported):
+            return False
+        begins = number not in attempts
+        if begins:
+            former = next(reversed(attempts.values()), None)
+            attempts[number] = AttemptState(began=record.time)
+            for stage in self.stages if former else ():
+                stage.on_begun(getattr(attempts[number], stage.name), getattr(former, stage.name))
+        attempt = attempts[number]
+        attempt.records += 1
+        newly_reported = reported and not attempt.reported
+        if newly_reported:
+            attempt.reported, attempt.began = True, record.time
+        return begins or newly_reported
 
     def _measured(self, metrics: Iterable[JobMetric], position: Position, attempt: AttemptState) -> list[Record]:
         """Return the metrics, over all ranks where it is time to look at all, and what follows from them."""

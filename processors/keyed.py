@@ -88,3 +88,9 @@ class KeyedProcessor(Protocol[State]):
 
     def ended(self, state: State) -> bool:
         """Return whether nothing more is expected of the key."""
+
+    def is_confirmed(self, state: State) -> bool:
+        """Return whether a source that users cannot forge reports the key, and that it still goes on."""
+
+    def is_claim(self, record: Record) -> bool:
+        """Return whether users can write `record`, so that its key may be made up."""

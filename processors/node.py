@@ -128,6 +128,14 @@ class NodeProcessor:
         """Return False: a node has no end."""
         return False
 
+    def is_confirmed(self, state: NodeState) -> bool:
+        """Return whether the node's own log or samples were read: jobs cannot write those."""
+        return state.clock > 0
+
+    def is_claim(self, record: Record) -> bool:
+        """Return whether a record is a placement that only a job's own records name."""
+        return isinstance(record, Placement) and not record.reported
+
     def _masked(self, fresh: NewLines, time: float, state: NodeState) -> Sequence[str]:
         """Return the templates of new lines; those beyond the node's budget for new text are blank."""
         masked = templates(fresh.lines)

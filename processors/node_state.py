@@ -19,7 +19,7 @@ FINDINGS = 64
 RATES = 256
 """Kinds of events of single devices whose newest times are remembered."""
 PLACEMENTS = 256
-"""Placements kept, the newest."""
+"""Placements kept: those that a scheduler reported first, then the newest."""
 SILENT_S = 24 * 3600.0
 """A placement whose end nobody reported is over so long after it was last heard of."""
 SLACK_S = 60.0
@@ -112,10 +112,14 @@ class NodeState(KeyedState, kw_only=True, omit_defaults=True):
                 since=min(placement.since, old.since),
                 seen=max(placement.seen, old.seen),
                 until=_end(old, placement),
+                reported=placement.reported or old.reported,
             )
         now = self.placements[key] = KnownPlacement(placement, before is not None and before.judged)
         newest = min(max(each.newest() for each in self.placements.values()), self.clock or LATEST)
-        kept = sorted(self.placements.items(), key=lambda item: (item[1].newest(), item[0]))[-PLACEMENTS:]
+        # A job that merely claims to be here pushes out no job that a scheduler reported.
+        kept = sorted(
+            self.placements.items(), key=lambda item: (item[1].placement.reported, item[1].newest(), item[0])
+        )[-PLACEMENTS:]
         self.placements = {
             name: each
             for name, each in kept

@@ -1,9 +1,13 @@
-"""On which nodes a job's attempt is, as its own records tell; said so that the nodes' evidence finds it."""
+"""On which nodes an attempt is, for the nodes' evidence: a record on `placements` for each node, again every hour, and at the end.
 
-from collections.abc import Iterable
-from math import inf
+A scheduler's event names all nodes of an attempt. A chunk, or an event of a pipe, names the one that it came from. Anyone with the job's
+key can write those, so each new node that they name costs one of the job's claims, of which few come back.
+"""
+
+from collections.abc import Iterable, Sequence
 
 import msgspec
+from prometheus_client import Counter
 
 from records import EventKind, JobEvent, Placement, Position
 
@@ -11,42 +15,86 @@ from .classified_chunk import ClassifiedChunk
 from .stage import Stage
 
 REPEATED_S = 3600.0
-"""A placement that lasts is said again so often: one that nobody ended is forgotten a day after it was last said."""
+"""Seconds after which all placements of an attempt are repeated: one that nobody ended is forgotten a day after it was last repeated."""
+REPEATED_A_RECORD = 2
+"""Placements that are repeated, at most, for each record since the last time: times of records may be forged, their number is not."""
 EARLIER_S = 60.0
-"""Ranks start within so much of each other; what is earlier by more is said again."""
+"""Ranks start within so many seconds of each other; an earlier time of a node is reported only where it is earlier by more."""
 NODES = 8192
-"""Nodes that an attempt may have; further ones are not followed."""
+"""Nodes that an attempt may have by its scheduler's events, and as many by claims; further ones are not followed."""
+CLAIMS = 4096.0
+"""Claims of nodes that a job has at first, and at most: more than any job has nodes today, and a second of work for the nodes' engine."""
+A_RECORD = 1 / 50
+"""Claims that come back with each record of the job. 2,500 nodes that print once a second get 50 a second; 50 forged records get one."""
 
 
 class PlacementsState(msgspec.Struct):
-    """What is remembered of an attempt.
+    """State of an attempt.
 
     Attributes:
-        nodes: Its nodes, and from when on it is known there, in seconds since 1970.
-        said: When all of them were said last.
-        until: When it ended; null while it lasts.
+        nodes: Nodes that a scheduler reported, and since when the attempt is known to be there, in seconds since 1970.
+        claimed: Nodes that only chunks and events of pipes named, likewise.
+        claims: Claims of new nodes that the job has left. The newest attempt holds them.
+        said: Time at which all placements were repeated last.
+        records: Number of records since then.
+        until: End of the attempt; null while it lasts.
     """
 
     nodes: dict[str, float] = {}
+    claimed: dict[str, float] = {}
+    claims: float = CLAIMS
     said: float = 0.0
+    records: int = 0
     until: float | None = None
+
+    def all_nodes(self) -> list[str]:
+        """Return the reported nodes, then the claimed ones."""
+        return [*self.nodes, *self.claimed]
+
+    def since(self, node: str) -> float | None:
+        """Return since when the attempt is known to be on `node`; None where it is not."""
+        found = self.nodes.get(node)
+        return self.claimed.get(node) if found is None else found
+
+
+class PlacementMetrics:
+    """Counts claims that are not believed."""
+
+    def __init__(self) -> None:
+        self.refused = Counter(
+            "schedmate_placements_claims_refused",
+            "Records that named a new node of a job that has no claims left: their node's findings do not reach the job.",
+            registry=None,
+        )
 
 
 class Placements(Stage[PlacementsState]):
-    """Says on which nodes an attempt is, and when it no longer is."""
+    """Reports on which nodes an attempt is, and when it no longer is."""
 
     name = "placements"
 
+    def __init__(self) -> None:
+        self.metrics = PlacementMetrics()
+
+    def metric_groups(self) -> Sequence[object]:
+        """Return the counter of refused claims."""
+        return [self.metrics]
+
+    def on_begun(self, state: PlacementsState, former: PlacementsState) -> None:
+        """Take over the job's claims: a new attempt brings no new ones."""
+        state.claims, former.claims = former.claims, 0.0
+
     def on_chunk(self, chunk: ClassifiedChunk, position: Position, state: PlacementsState) -> list[Placement]:
-        """Return what the node that printed newly tells."""
-        return _follow(chunk.job, chunk.attempt, [chunk.node] if chunk.node else [], chunk.time, state)
+        """Return what follows from the node that a chunk came from."""
+        return self._follow(chunk.job, chunk.attempt, [chunk.node] if chunk.node else [], chunk.time, state)
 
     def on_event(self, event: JobEvent, position: Position, state: PlacementsState) -> list[Placement]:
-        """Return what the nodes that an event names newly tell, and the end of all placements at the end of the attempt."""
-        told = _follow(event.job, event.attempt, event.nodes, event.time, state)
+        """Return what follows from the nodes that an event names, and the end of all placements at the end of the attempt."""
+        reported = not event.by_producer
+        made = self._follow(event.job, event.attempt, event.nodes, event.time, state, reported=reported)
         if event.kind is EventKind.ENDED:
-            told += _end(event.job, event.attempt, event.time, state)
-        return told
+            made += _end(event.job, event.attempt, event.time, state)
+        return made
 
     def on_superseded(
         self, job: str, attempt: int, time: float, position: Position, state: PlacementsState
@@ -61,35 +109,76 @@ class Placements(Stage[PlacementsState]):
         if state.until is None:
             return []
         state.said, state.until = max(time, state.said, state.until), None
-        return [_stay(job, attempt, node, state) for node in state.nodes]
+        return [_placement(job, attempt, node, state) for node in state.all_nodes()]
+
+    def _follow(
+        self,
+        job: str,
+        attempt: int,
+        nodes: Iterable[str],
+        time: float,
+        state: PlacementsState,
+        *,
+        reported: bool = False,
+    ) -> list[Placement]:
+        state.records += 1
+        state.claims = min(CLAIMS, state.claims + A_RECORD)
+        changed = [node for node in nodes if (_report if reported else self._claim)(node, time, state)]
+        if state.until is None and _is_time_to_repeat(time, state):
+            # One rank may print for all: while it prints, the other nodes are still the job's.
+            state.said, state.records, changed = time, 0, state.all_nodes()
+        return [_placement(job, attempt, node, state) for node in changed]
+
+    def _claim(self, node: str, time: float, state: PlacementsState) -> bool:
+        """Note that a node is claimed; return whether that is new and believed."""
+        since = state.since(node)
+        if not _is_news(since, time) or (since is None and len(state.claimed) >= NODES):
+            return False
+        if state.claims < 1:
+            self.metrics.refused.inc()
+            return False
+        state.claims -= 1
+        (state.nodes if node in state.nodes else state.claimed)[node] = time
+        return True
 
 
-def _follow(job: str, attempt: int, nodes: Iterable[str], time: float, state: PlacementsState) -> list[Placement]:
-    new = _new(nodes, time, state)
-    if state.until is None and time >= state.said + REPEATED_S:
-        # One rank may print for all: whoever is heard, the others are there too.
-        state.said, new = time, list(state.nodes)
-    return [_stay(job, attempt, node, state) for node in new]
+def _report(node: str, time: float, state: PlacementsState) -> bool:
+    """Note that a scheduler reported a node; return whether that is new."""
+    since = state.since(node)
+    if node not in state.nodes and len(state.nodes) >= NODES:
+        return False
+    if node in state.nodes and not _is_news(since, time):
+        return False
+    state.claimed.pop(node, None)
+    state.nodes[node] = time if _is_news(since, time) or since is None else since
+    return True
+
+
+def _is_news(since: float | None, time: float) -> bool:
+    return since is None or time < since - EARLIER_S
+
+
+def _is_time_to_repeat(time: float, state: PlacementsState) -> bool:
+    if time < state.said + REPEATED_S:
+        return False
+    return not state.said or state.records * REPEATED_A_RECORD >= len(state.nodes) + len(state.claimed)
 
 
 def _end(job: str, attempt: int, time: float, state: PlacementsState) -> list[Placement]:
     if state.until is not None:
         return []
     state.until = time
-    return [_stay(job, attempt, node, state) for node in state.nodes]
+    return [_placement(job, attempt, node, state) for node in state.all_nodes()]
 
 
-def _new(nodes: Iterable[str], time: float, state: PlacementsState) -> list[str]:
-    """Note `nodes`, and return those that were not known, or from later on only."""
-    new = []
-    for node in nodes:
-        since = state.nodes.get(node)
-        if time < (inf if since is None else since - EARLIER_S) and (since is not None or len(state.nodes) < NODES):
-            state.nodes[node] = time
-            new.append(node)
-    return new
-
-
-def _stay(job: str, attempt: int, node: str, state: PlacementsState) -> Placement:
-    since = state.nodes[node]
-    return Placement(job=job, attempt=attempt, node=node, since=since, seen=max(state.said, since), until=state.until)
+def _placement(job: str, attempt: int, node: str, state: PlacementsState) -> Placement:
+    since = state.since(node) or 0.0
+    return Placement(
+        job=job,
+        attempt=attempt,
+        node=node,
+        since=since,
+        seen=max(state.said, since),
+        until=state.until,
+        reported=node in state.nodes,
+    )

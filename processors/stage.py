@@ -59,6 +59,9 @@ class Stage(Generic[S]):
         """Take what a language model says of a verdict."""
         return ()
 
+    def on_begun(self, state: S, former: S) -> None:
+        """Take over into the state of an attempt that begins what `former`, of the attempt that began before it, holds of the whole job."""
+
     def on_superseded(self, job: str, attempt: int, time: float, position: Position, state: S) -> Iterable[Record]:
         """Take notice that a newer attempt of `job` began at `time`, in seconds since 1970; `attempt` may still say more."""
         return ()

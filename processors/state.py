@@ -23,8 +23,6 @@ STREAMS = 32_768
 """Streams of ranks that one job may have; beyond it the one that began first is forgotten."""
 PRODUCERS = 8
 """Producers of one stream that are told apart; beyond it the longest silent one is forgotten."""
-ATTEMPTS = 2
-"""Attempts of a job that are followed: the newest, and the one before, whose last lines may arrive late."""
 
 
 class SourceState(Numbering):
@@ -70,7 +68,9 @@ class AttemptState(StageStates, kw_only=True):
     """Everything remembered of one attempt of a job, but its streams.
 
     Attributes:
-        began: Arrival of the first that was heard of it, in seconds since 1970.
+        began: Time of its first record, or of the first event in which a scheduler reported it, in seconds since 1970.
+        reported: A scheduler reported it; users' records alone only claim it (`attempts.py`).
+        records: Number of chunks and events of it.
         ended: Its end was told.
         waiting: Streams with reports that no metric was made of.
         passed_over: It was told that lines are passed over.
@@ -79,6 +79,8 @@ class AttemptState(StageStates, kw_only=True):
     """
 
     began: float
+    reported: bool = False
+    records: int = 0
     ended: bool = False
     waiting: list[str] = []
     passed_over: bool = False
@@ -99,7 +101,8 @@ class JobState(KeyedState, kw_only=True):
 
     Attributes:
         job: The job.
-        attempts: The newest attempts, by number.
+        attempts: The attempts that are followed, by number, in the order in which they began.
+        attempt_refused: An event stated that lines of an attempt were passed over because its number is too high.
         early: Newest findings and answers about an attempt that nothing was heard of yet.
         streams: By `stream_name`; the parts of this state.
         templates: What language models explained of its log.
@@ -115,6 +118,7 @@ class JobState(KeyedState, kw_only=True):
 
     job: str
     attempts: dict[int, AttemptState] = {}
+    attempt_refused: bool = False
     early: list[Early] = []
     streams: MutableMapping[str, StreamState] = {}
     templates: list[Template] = []
@@ -129,8 +133,9 @@ class JobState(KeyedState, kw_only=True):
 
     @property
     def newest(self) -> AttemptState | None:
-        """The newest attempt; None before the first record."""
-        return self.attempts[max(self.attempts)] if self.attempts else None
+        """The newest attempt, of those that a scheduler reported where it reported any; None before the first record."""
+        reported = [number for number, attempt in self.attempts.items() if attempt.reported]
+        return self.attempts[max(reported or self.attempts)] if self.attempts else None
 
     @property
     def is_over(self) -> bool:

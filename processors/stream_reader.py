@@ -36,6 +36,22 @@ def lines_passed_over(position: Position, chunk: LogChunk) -> JobEvent:
     )
 
 
+def attempt_passed_over(position: Position, chunk: LogChunk, newest: int) -> JobEvent:
+    """Return the event that lines of an attempt are passed over: its number is too far above that of the newest known attempt."""
+    return JobEvent(
+        id=derived_id("attempt_passed_over", chunk.job, position),
+        job=chunk.job,
+        attempt=newest,
+        kind=EventKind.LINES_PASSED_OVER,
+        time=chunk.time,
+        scheduler=PRODUCER,
+        detail=(
+            f"expected lines of attempt {newest}, or of a few later ones, got lines of attempt {chunk.attempt}, which no scheduler has "
+            "reported: they are not read; check the program that ships them"
+        ),
+    )
+
+
 def conflict(stream: StreamState, position: Position, chunk: LogChunk) -> list[JobEvent]:
     """Return an event, once a stream, where two producers write one stream of one rank by turns."""
     if chunk.producer in stream.writers[-1:] or not chunk.producer:

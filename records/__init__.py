@@ -4,7 +4,7 @@ from .alarm import Alarm, AlarmKind
 from .base import VERSION, Evidence, Position, Record
 from .bounds import check
 from .checkpoint import Checkpoint, CheckpointState, DurableBy
-from .codec import InvalidRecord, decode, decode_any_version, encode
+from .codec import NOT_JSON, InvalidRecord, decode, decode_any_version, encode
 from .dead_letter import DeadLetter
 from .decision import Action, Decision, Mode
 from .decision_result import DecisionResult, Outcome
@@ -36,6 +36,7 @@ __all__ = [
     "ANSWERED",
     "BY_NAME",
     "BY_RECORD",
+    "NOT_JSON",
     "OWN_START",
     "PIPE",
     "PRODUCER",

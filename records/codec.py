@@ -1,7 +1,7 @@
 """Records to bytes and back."""
 
 from functools import cache
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -25,6 +25,10 @@ def _decoder(kind: type[AnyRecord]) -> msgspec.json.Decoder[AnyRecord]:
 def encode(record: Record) -> bytes:
     """Return `record` as JSON."""
     return _encoder.encode(record)
+
+
+NOT_JSON: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""Errors of msgspec's decoders for foreign bytes: no JSON, another type, no UTF-8, or nested too deeply."""
 
 
 def decode(kind: type[AnyRecord], value: bytes) -> AnyRecord:
@@ -51,6 +55,6 @@ def decode_any_version(kind: type[AnyRecord], value: bytes) -> AnyRecord:
     """
     try:
         record: AnyRecord = _decoder(kind).decode(value)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except NOT_JSON as error:
         raise InvalidRecord(f"expected a {kind.__name__} as JSON, got {value[:80]!r}: {error}") from error
     return record

@@ -14,7 +14,7 @@ class DeadLetter(Record, frozen=True, kw_only=True):
         time: Timestamp of the message, in seconds since 1970.
         reason: What was expected, what came.
         stage: `decode` (not a record of its topic), `process` (a record that a processor could not take), `write` (a result that is
-            larger than its topic allows) or `quarantine` (one at which workers
+            larger than its topic allows), `limit` (one of too many new jobs) or `quarantine` (one at which workers
             died, or that an operator passed over).
         key: The message's key, bytes (base64 in JSON), cut to 1 KB.
         value: The message's value, bytes (base64 in JSON), whole; its beginning where it is too large for a message.

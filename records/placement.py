@@ -18,6 +18,7 @@ class Placement(Record, frozen=True, kw_only=True):
         since: When it is first known to be there, in seconds since 1970.
         seen: When it was last known to be there.
         until: When the attempt ended; null while it lasts.
+        reported: A scheduler reported it; false where only the job's own lines, or its pipes, name the node.
     """
 
     job: str
@@ -27,6 +28,7 @@ class Placement(Record, frozen=True, kw_only=True):
     since: float
     seen: float
     until: float | None = None
+    reported: bool = False
 
     @property
     def run(self) -> str:

@@ -40,7 +40,7 @@ LARGEST = 1e9
 OTHER_VARIABLES = frozenset(
     f"{PREFIX}{name}"
     for name in (
-        "CONFIG", "JOB_ID", "ATTEMPT", "RANK",
+        "CONFIG", "JOB_ID", "ATTEMPT", "RANK", "SOCKET",
         "ASK_MODELS", "BIND", "CLICKHOUSE_HOST", "CLICKHOUSE_USER", "GPU_IMAGE", "GRAFANA_PORT", "PROMETHEUS_URL",
         "IMAGE", "KAFKA_CLUSTER", "KAFKA_HEAP", "KAFKA_HOST", "KAFKA_PORT",
         "MODEL", "MODEL_LENGTH", "MODEL_MEMORY", "MODEL_SERVERS", "PARTITIONS", "REDIS_MEMORY", "RETENTION_DAYS", "SECRETS",
@@ -229,7 +229,7 @@ def _read(path: Path) -> Mapping[str, Any]:
         content = tomllib.loads(path.read_text())
     except OSError as error:
         raise SettingsError(f"expected a settings file at {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SettingsError(f"expected TOML in {path}: {error}") from error
     for section, values in content.items():
         if not isinstance(values, Mapping):

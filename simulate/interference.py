@@ -1,13 +1,14 @@
 """How much two jobs that share GPUs slow each other down, as measured."""
 
 import gzip
+import zlib
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
-from records import UserError, in_words
+from records import NOT_JSON, UserError, in_words
 from simulate.job import PackedWorkload
 from simulate.reading import Row, rows
 
@@ -95,18 +96,22 @@ def read_gavel_speeds(file: Path, gpu_type: str) -> PackedSpeeds:
     try:
         with gzip.open(file) as stream:
             by_type = msgspec.json.decode(stream.read(), type=dict[str, dict[str, dict[str, float | list[float]]]])
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, EOFError, zlib.error, *NOT_JSON) as error:
         raise UserError(f"expected throughputs of pairs in {file}: {in_words(error)}") from error
     if gpu_type not in by_type:
         raise UserError(f"expected one of {', '.join(sorted(by_type))} in {file}, got {gpu_type[:60]!r}")
     steps = {name: beside for name, beside in by_type[gpu_type].items() if name.endswith(", 1)")}
-    alone = {name: beside["null"] for name, beside in steps.items()}
+    alone = {name: beside.get("null") for name, beside in steps.items()}
     pairs: dict[tuple[PackedWorkload, PackedWorkload], tuple[float, float]] = {}
     for one, beside in steps.items():
         for other, packed in beside.items():
             own, others = alone[one], alone.get(other)
             if not isinstance(packed, list) or not isinstance(own, float) or not isinstance(others, float):
                 continue
+            if len(packed) != 2:
+                raise UserError(
+                    f"expected the speeds of two jobs for {one} beside {other} in {file}, got {len(packed)}"
+                )
             speeds = (packed[0] / own, packed[1] / others) if min(*packed, own, others) > 0 else (0.0, 0.0)
             pairs.setdefault((PackedWorkload(one), PackedWorkload(other)), speeds)
     return PackedSpeeds(pairs)

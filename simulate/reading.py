@@ -3,6 +3,7 @@
 import csv
 import gzip
 import math
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
@@ -83,7 +84,7 @@ def rows(file: Path) -> Iterator[Row]:
                         f"{name}, line {reader.line_num}: expected {len(reader.fieldnames)} fields, found more"
                     )
                 yield Row(f"{name}, line {reader.line_num}", fields)
-    except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
         raise TraceError(f"expected a CSV file in {file}: {in_words(error)}") from error
 
 

@@ -14,6 +14,7 @@ import msgspec
 
 from records import (
     BY_NAME,
+    NOT_JSON,
     PRODUCER_EVENTS,
     DeadLetter,
     EventKind,
@@ -25,7 +26,7 @@ from records import (
     decode,
     derived_id,
 )
-from records.bounds import LATEST, NAME, RANKS
+from records.bounds import LATEST, RANKS, is_name
 
 from .otlp import is_otlp
 from .transport import Message
@@ -102,6 +103,10 @@ def _pipe_event(message: Message) -> JobEvent:
     # Under the id of another job's event it would be stored, and that one be taken for a repeat.
     if not event.id.startswith(identity):
         raise InvalidRecord(f"expected an id that begins with {identity}, got {event.id[:200]!r}")
+    if len(event.nodes) > 1:
+        raise InvalidRecord(
+            f"expected one node, the one that the pipe runs on, got {len(event.nodes)}: only schedulers' watchers name all nodes of a job"
+        )
     reported = _LOSS if event.kind is EventKind.LINES_LOST else _LIFE
     return JobEvent(**{name: getattr(event, name) for name in (*_IDENTITY, *reported)})
 
@@ -118,7 +123,7 @@ def _log_chunk(message: Message) -> LogChunk:
         except InvalidRecord:
             try:
                 fields = msgspec.json.decode(value)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            except NOT_JSON:
                 fields = {}
             if "lines" in fields:
                 raise
@@ -150,7 +155,7 @@ def _foreign(message: Message, text: str, fields: dict[str, Any]) -> LogChunk:
 
 
 def _is_name(value: object) -> bool:
-    return isinstance(value, str | int) and len(text := str(value)) <= NAME and text.isprintable()
+    return isinstance(value, str | int) and is_name(str(value))
 
 
 def _key(message: Message) -> str:

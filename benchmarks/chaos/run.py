@@ -15,6 +15,7 @@ from benchmarks.chaos import clocks, faults, hostile, servers
 from benchmarks.chaos.checker import Verdict, check
 from benchmarks.chaos.crowd import Crowd
 from benchmarks.chaos.observed import observe, wait_until_quiet
+from benchmarks.chaos.planted import missed
 from benchmarks.chaos.replay import replay
 from benchmarks.chaos.sender import Sender
 from benchmarks.chaos.services import Ended, Service, cast
@@ -115,6 +116,7 @@ def run(options: Options, scratch: Path, say: Callable[[str], None]) -> Outcome:
         say("checking")
         observed = observe(site.connection, site.clickhouse_url)
         replayed = replay(observed.topics)
+        outcome.problems += missed(crowd.jobs, observed, replayed, injector.windows, options.within_s)
         outcome.verdict = check(crowd.jobs, observed, replayed, injector.windows, options.within_s)
         outcome.verdict.figures["slowest end after SIGTERM (s)"] = round(max(stops.values()), 2)
         outcome.verdict.figures["slowest message in a clean replay (s)"] = round(replayed.slowest[0][0], 2)

@@ -11,7 +11,8 @@ from typing import Any
 from processors.advise.agent import Filled, Tools, fill
 from processors.advise.agent.claims import FIELDS
 from processors.advise.agent.prompt import KIND
-from processors.advise.metadata import Job, extract
+from processors.advise.metadata import Job
+from processors.advise.metadata.reading import workload
 from processors.advise.metadata.tree import SourceTree
 from records import Workload
 from schedmate.language_models import ask_or_none
@@ -46,7 +47,7 @@ def measure(model: LanguageModel, most: int, concurrency: int) -> Iterator[Tally
 def _open_jobs(scratch: Path) -> Iterator[tuple[Path, dict[str, Any], Workload]]:
     for place, job in enumerate(random.Random(0).sample(JOBS, len(JOBS))):
         tree = grown(scratch / str(place), tree_files((HERE / f"{job['tree']}.txt").read_text(encoding="utf-8")))
-        found = extract(Job(tree, tree / job["directory"], job["command"], job["devices"], job["nodes"]))
+        found = workload(Job(tree, tree / job["directory"], job["command"], job["devices"], job["nodes"]))
         if any(getattr(found, name) is None for name in FIELDS):
             yield tree, job, found
 
@@ -56,6 +57,6 @@ def _ask(model: LanguageModel, tree: Path, job: dict[str, Any], found: Workload)
     return fill(found, Tools(SourceTree(tree)), job["command"], ask_or_none(noted)), noted
 
 
-def _points(workload: Workload, name: str, accepted: list[Any]) -> dict[str, float]:
-    value = getattr(workload, name)
+def _points(found: Workload, name: str, accepted: list[Any]) -> dict[str, float]:
+    value = getattr(found, name)
     return {name: points(value, any(matches(value, each) for each in accepted))}

@@ -2,6 +2,7 @@
 
 import getpass
 import json
+import shlex
 import shutil
 import sys
 from importlib.util import find_spec
@@ -97,14 +98,18 @@ def command(  # noqa: PLR0917  # all of them by name or place
         _estimate(context.obj, _submitted(words or [], directory or tree, gpus, nodes, partition), as_json=as_json)
         return
     require("yaml")
-    from processors.advise.metadata import Job, extract
-    from processors.advise.metadata.launch import quoted
+    from processors.advise.metadata import Job, ask
 
-    job = Job(tree, directory or tree, quoted(words), gpus, nodes) if words else _asked()
+    job = Job(tree, directory or tree, shlex.join(words), gpus, nodes) if words else _asked()
     try:
-        found = extract(job)
+        answer = ask(job)
     except NotADirectoryError as error:
         raise UserError(str(error)) from error
+    if answer.failed:
+        warn(
+            f"not all of the source could be read: {'; '.join(f'{part}: {why}' for part, why in answer.failed.items())}"
+        )
+    found = answer.workload
     cited: list[dict[str, Any]] = []
     if ask_model:
         found, cited = _asked_model(context.obj, job, found)
@@ -151,8 +156,6 @@ def _asked_model(loaded: Loaded, job: Any, found: Any) -> tuple[Any, list[dict[s
 
 def _submitted(words: list[str], directory: Path, gpus: int, nodes: int, partition: str) -> "SubmittedJob":
     """Return the job that `words` would start in `directory`, as it would be submitted."""
-    import shlex
-
     from processors.advise.branch import branch_of
     from processors.advise.past import SubmittedJob
 

@@ -30,7 +30,9 @@ def list_all(
     context: typer.Context,
     *,
     topic: Annotated[str, typer.Option(help="Only those of this topic.", show_default="all")] = "",
-    stage: Annotated[str, typer.Option(help="Only those: decode, process, quarantine.", show_default="all")] = "",
+    stage: Annotated[
+        str, typer.Option(help="Only those: decode, process, write, limit, quarantine.", show_default="all")
+    ] = "",
     since: Since = "",
     as_json: Json = False,
     as_csv: Csv = False,

@@ -16,6 +16,8 @@ import urllib3
 from kubernetes import client as official
 from kubernetes import config
 
+from records import NOT_JSON
+
 from .errors import (
     KubernetesConflict,
     KubernetesError,
@@ -328,7 +330,7 @@ def _translated() -> Iterator[None]:
         raise KubernetesUnavailable(
             "an answer of the API server", f"{type(error).__name__}: {error}"[:300], "it is asked again"
         ) from error
-    except msgspec.MsgspecError as error:
+    except NOT_JSON as error:
         raise KubernetesRefused("an object of the Kubernetes API", str(error)[:300], "nothing was done") from error
 
 

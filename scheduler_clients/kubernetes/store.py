@@ -7,6 +7,8 @@ from typing import Any, Generic, TypeVar
 import msgspec
 import structlog
 
+from records import NOT_JSON
+
 from .client import KubernetesClient
 from .errors import KubernetesError, KubernetesNotFound, ResourceVersionExpired
 from .objects import Job, Meta, Node, Pod
@@ -111,7 +113,7 @@ class Informer(Generic[_T]):
             if change.type == "ERROR":
                 self._fail(msgspec.json.decode(change.object, type=_Status))
             found: Any = msgspec.json.decode(change.object, type=_Bookmark if change.type == "BOOKMARK" else self._kind)
-        except msgspec.MsgspecError as error:
+        except NOT_JSON as error:
             raise KubernetesError("a document of a watch", str(error)[:300], "the watch is begun again") from error
         meta: Meta = found.metadata
         with self._lock:

@@ -5,6 +5,8 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
+from records import NOT_JSON
+
 from .connection import RayConnection
 from .errors import RayNotFound, RayUnavailable
 from .objects import SUPERVISOR_PREFIX, RayActor, RayJob, RayNode, RayPlacementGroup, RayTask, Submission
@@ -124,6 +126,6 @@ def _path(submission_id: str) -> str:
 def _decode(content: bytes | msgspec.Raw, kind: type[_Decoded]) -> _Decoded:
     try:
         return msgspec.json.decode(content, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except NOT_JSON as error:
         expected = f"{getattr(kind, '__name__', kind)} as Ray 2.60 sends it"
         raise RayUnavailable(expected, str(error)[:200], "is this the dashboard of a Ray head?") from error

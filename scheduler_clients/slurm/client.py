@@ -128,8 +128,8 @@ class SlurmClient:
             return {}
         found: dict[str, int] = {}
         for line in listed.splitlines():
-            *called, user = line.split()
-            if user.isdecimal():
+            *called, user = line.split() or [""]
+            if user.isascii() and user.isdecimal():
                 found |= dict.fromkeys(called, int(user))
         return {name: found[name] for name in asked if name in found}
 

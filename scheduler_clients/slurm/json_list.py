@@ -13,6 +13,8 @@ from typing import Any
 
 import msgspec
 
+from records import NOT_JSON
+
 from .gres import held_devices
 from .host_list import expand
 from .job import ENDED, SlurmJob, SlurmShare
@@ -25,7 +27,7 @@ def parse(text: str) -> list[SlurmJob]:
     """Return the jobs of a list; those that cannot be read are left out. Empty where it is no list of jobs."""
     try:
         listed = msgspec.json.decode(text, type=dict[str, Any]).get("jobs")
-    except (msgspec.DecodeError, RecursionError):
+    except NOT_JSON:
         return []
     return [job for each in listed if (job := _job(each))] if isinstance(listed, list) else []
 

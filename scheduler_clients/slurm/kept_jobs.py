@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 import structlog
 
+from records import NOT_JSON
 from resilience import replace_file
 
 from .job import SlurmJob
@@ -68,7 +69,7 @@ class KeptJobs:
                 return msgspec.json.decode(file.read(), type=KeptJob)
         except FileNotFoundError:
             return None
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (OSError, *NOT_JSON) as error:
             log.warning("kept_job_unreadable", file=str(self._file(name)), error=str(error))
             return None
 

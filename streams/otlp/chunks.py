@@ -22,6 +22,8 @@ STREAM: Final = ("log.iostream", "stream")
 
 MOST_LINES: Final = 100_000
 """Lines of one request at most."""
+MOST_JOBS: Final = 1000
+"""Jobs of one request at most: far more than print within a collector's batch, and a bound for what one message can lead to."""
 _NUMBERS: Final = 1 << 17
 """Numbers that each request has for its pieces: more than it may hold lines."""
 _LINES: Final = 500
@@ -67,6 +69,7 @@ def split(message: Message) -> Split:
     """
     whose = _only_job(message.key)
     pieces: dict[LineSource, list[_Piece]] = {}
+    jobs: set[str] = set()
     number, refused, reason = message.position.offset * _NUMBERS, 0, ""
     for record in log_records(message.value):
         try:
@@ -78,6 +81,12 @@ def split(message: Message) -> Split:
             number += 1
             if number % _NUMBERS > MOST_LINES:
                 raise InvalidRecord(f"expected at most {MOST_LINES:,} lines in an OpenTelemetry request, got more")
+            jobs.add(source.job)
+            if len(jobs) > MOST_JOBS:
+                raise InvalidRecord(
+                    f"expected lines of at most {MOST_JOBS:,} jobs in an OpenTelemetry request, got more: "
+                    "set the job's id as the attribute, and no other value"
+                )
             pieces.setdefault(source, []).append(_Piece(number, text, record.time or message.time, goes_on))
     if refused and not pieces:
         raise InvalidRecord(reason)

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from records import InvalidRecord
+from records import NOT_JSON, InvalidRecord
 from records.bounds import LATEST
 
 from .recognise import is_json
@@ -89,7 +89,7 @@ _DECODER: Final = msgspec.json.Decoder(_Request)
 def _of_json(value: bytes) -> Iterator[LogRecord]:
     try:
         request = _DECODER.decode(value)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except NOT_JSON as error:
         raise InvalidRecord(f"expected an OpenTelemetry request as JSON: {error}") from error
     for resource in request.resource_logs:
         shared = {each.key: _plain(each.value) for each in resource.resource.attributes}

@@ -7,7 +7,7 @@ from typing import Self
 
 import msgspec
 
-from records import UserError
+from records import NOT_JSON, UserError
 from resilience import replace_file
 
 
@@ -111,7 +111,7 @@ def _read(path: Path) -> _Content:
         content = msgspec.json.decode(path.read_bytes(), type=_Content)
     except FileNotFoundError:
         return _Content(1, {}, [])
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except NOT_JSON as error:
         raise InvalidCheckpoint(
             f"expected a collector's checkpoint in {path}, got something else ({error}): "
             "move it away to ship every file from its beginning again"

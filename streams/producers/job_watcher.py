@@ -12,7 +12,7 @@ import msgspec
 import structlog
 from prometheus_client import Counter, Gauge
 
-from records import JobEvent, UserError
+from records import NOT_JSON, JobEvent, UserError
 from resilience import Outage, replace_file
 from streams.producers.shipper import Envelope, Shipper, Source
 from streams.transport import Producer, outgoing
@@ -165,7 +165,7 @@ def _load(checkpoint: Path, known: type[K]) -> dict[str, K]:
         return msgspec.json.decode(checkpoint.read_bytes(), type=dict[str, known])  # type: ignore[valid-type]
     except FileNotFoundError:
         return {}
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except NOT_JSON as error:
         # Nothing is lost: all that the scheduler still knows is told again, under the same ids.
         log.warning("checkpoint_unreadable", file=str(checkpoint), error=str(error))
         return {}

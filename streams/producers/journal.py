@@ -10,7 +10,7 @@ from itertools import takewhile
 
 import msgspec
 
-from records import NodeLogChunk
+from records import NOT_JSON, NodeLogChunk
 
 COMMAND = (
     "journalctl",
@@ -147,7 +147,7 @@ def _lines(entry: bytes) -> list[tuple[float, str]]:
         found = _decoder.decode(entry)
         at = int(found.time) / 1e6
         speaker, message = _text(found.speaker), _text(found.message)
-    except (msgspec.DecodeError, UnicodeDecodeError, ValueError, OverflowError):
+    except (ValueError, OverflowError, *NOT_JSON):
         return []
     return [(at, f"{speaker}: {line}" if speaker else line) for line in message.splitlines()]
 

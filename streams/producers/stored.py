@@ -6,6 +6,7 @@ import select
 import stat
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -49,7 +50,7 @@ def read_chunks(path: Path, progress: Callable[[int], None] | None = None) -> It
                     yield ready.record
                 if progress:
                     progress(raw.tell() if raw.seekable() else 0)
-    except (OSError, EOFError, zstd.ZstdError) as error:
+    except (OSError, EOFError, zlib.error, zstd.ZstdError) as error:
         raise _unreadable(path, error) from error
     for ready in [*chunker.add(splitter.finish(arrived), 0.0), *chunker.flush()]:
         yield ready.record

@@ -13,7 +13,7 @@ from typing import Any, Generic
 import structlog
 
 from processors.keyed import KeyedProcessor, State
-from records import DeadLetter, ErrorType, Failure, Position, Record
+from records import DeadLetter, ErrorType, Failure, InvalidRecord, Position, Record, check
 from records.log_chunk import Lines
 from streams.accept import accept
 from streams.transport import Message, Outgoing, outgoing
@@ -21,6 +21,7 @@ from streams.transport import Message, Outgoing, outgoing
 from .decoder import Decoder, brief
 from .failing import FailingWatch
 from .metrics import EngineMetrics
+from .new_keys import A_SECOND, COMMITTED_S, KEYS
 from .order import beyond
 from .results import Restored, Results
 from .retention import CHECKPOINT_S, REPLAY_WORK_S, Retention
@@ -29,6 +30,11 @@ from .states import States
 from .tracing import Tracing
 
 log = structlog.get_logger(__name__)
+
+_TOO_MANY = (
+    f"expected at most {KEYS:,} new jobs (or nodes) at once in a partition, and {A_SECOND:g} a second, that no scheduler (or node's log) "
+    "has reported; got one more: run the scheduler's watcher, and send this message again once the job is known"
+)
 
 
 class Engine(Generic[State]):
@@ -90,6 +96,10 @@ class Engine(Generic[State]):
             for topic, start in states.marker.replay.items()
             if start < committed[topic]
         }
+        states.refused_at = self._steady()
+        states.again = {topic: end for topic, (_, end) in replay.items()}
+        for topic, _, end in states.planned:
+            states.again[topic] = max(end, states.again.get(topic, 0))
         self._count_states()
         return Restored(len(states), suspect, committed, [states.stored_marker(), *stale], replay, states.planned)
 
@@ -160,10 +170,17 @@ class Engine(Generic[State]):
             for name, group in groups.items():
                 made += self._run(states, name, group)
                 entry = states.open(name)
-                if entry.changed and any(each.position.topic not in self.processor.replayed for each, _ in group):
+                is_limited = states.marker.new_keys.limited and not states.is_stored(name)
+                if entry.changed and (
+                    is_limited or any(each.position.topic not in self.processor.replayed for each, _ in group)
+                ):
                     results.states += states.store_state(entry)
                 if chunks := [record for _, record in group if isinstance(record, Lines)]:
                     results.arrivals.append(min(chunk.last_arrival for chunk in chunks))
+            if states.marker.new_keys.limited:
+                if self._steady() - states.refused_at > COMMITTED_S:
+                    states.marker.new_keys.end_limit(states.marker.replay)
+                results.limits.append(states.stored_marker())
         results.records = [outgoing(record) for record in made]
         results.explained = [record.time for record in made if isinstance(record, Failure) and _explains(record)]
         if self._tracing:
@@ -207,8 +224,17 @@ class Engine(Generic[State]):
             states.time = max(states.time, message.time)
             found = self._decoder.decode(message)
             made += found.made
-            if found.key is not None and found.record is not None:
-                groups.setdefault(partition, {}).setdefault(found.key, []).append((message, found.record))
+            if found.key is None or found.record is None:
+                continue
+            group = groups.setdefault(partition, {}).get(found.key)
+            if group is None:
+                if self.processor.is_claim(found.record) and not states.takes(found.key, message):
+                    states.refused_at = self._steady()
+                    self.metrics.refused_keys.inc()
+                    made.append(self._decoder.refuse(message, _TOO_MANY, "limit"))
+                    continue
+                group = groups[partition][found.key] = []
+            group.append((message, found.record))
         return groups
 
     def _run(self, states: States[State], key: str, group: list[tuple[Message, Record]]) -> list[Record]:
@@ -219,18 +245,22 @@ class Engine(Generic[State]):
         """
         poison: dict[int, DeadLetter] = {}
         entry = states.open(key)
+        entry.born = group[0][0].time if entry.born is None else entry.born
         entry.begin()
         while True:
             made: list[Record] = []
             for index, (message, record) in enumerate(group):
+                refusal = ""
                 try:
                     taken = self._take(states, entry, message.position, record, poison.get(index))
+                except InvalidRecord as error:  # made from values of the message: no sign of a fault of ours
+                    refusal = f"a record that follows from it is out of bounds: {error}"
                 except Exception as error:
                     log.exception("processor_failed", position=message.position)
                     self.failing.failed(key)
-                    poison[index] = self._decoder.refuse(
-                        message, f"a processor failed with {brief(error)}; please report this", "process"
-                    )
+                    refusal = f"a processor failed with {brief(error)}; please report this"
+                if refusal:
+                    poison[index] = self._decoder.refuse(message, refusal, "process")
                     for kept in entry.roll_back():
                         self._include(entry.state, kept.position, accept(kept))
                     break
@@ -254,6 +284,7 @@ class Engine(Generic[State]):
         """Return what follows from `record`; None where the state includes it already."""
         if not entry.state.includes(place):
             entry.touched = states.time
+            entry.inputs += 1
             states.note(entry, place.topic, place.offset, (self._work, self._steady()))
         return self._include(entry.state, place, record, poison)
 
@@ -263,7 +294,12 @@ class Engine(Generic[State]):
         """Take `record` into `state`, or into its parts alone where the rest includes it; return what follows, None of the latter."""
         if not state.includes(place):
             state.include(place)
-            return self.processor.process(state, place, record) if poison is None else [poison]
+            if poison is not None:
+                return [poison]
+            made = self.processor.process(state, place, record)
+            for each in made:
+                check(each)  # what its readers refuse is not written: this message becomes the one dead letter
+            return made
         if self.processor.parts and poison is None:
             self.processor.replay(state, place, record)
         return None

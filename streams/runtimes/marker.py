@@ -6,6 +6,7 @@ import msgspec
 
 from records import Position
 
+from .new_keys import NewKeys
 from .order import Run
 
 STARTS = 3
@@ -31,6 +32,7 @@ class Marker(msgspec.Struct):
         starters: Worker processes that took it over there, oldest first: those before the newest died without getting further, had nothing
             to do, or lost it.
         aside: Inputs at which workers died, which are passed over.
+        new_keys: How many new keys may still come.
         order: In which the newest worker takes what may not be committed yet (`order.py`).
     """
 
@@ -41,6 +43,7 @@ class Marker(msgspec.Struct):
     starters: list[int] = []
     aside: list[Position] = []
     order: list[Run] = []
+    new_keys: NewKeys = msgspec.field(default_factory=NewKeys)
 
     def begin(
         self, committed: dict[str, int], ends: dict[str, int], replayed: tuple[str, ...], worker: int

@@ -32,6 +32,11 @@ class EngineMetrics:
         self.dead_letters = Counter(
             f"{prefix}_dead_letters", "Messages that could not be read or processed.", registry=None
         )
+        self.refused_keys = Counter(
+            f"{prefix}_refused_keys",
+            "Messages refused because too many new keys came that only users' records name; each becomes a dead letter.",
+            registry=None,
+        )
         self.misplaced = Counter(
             f"{prefix}_misplaced",
             "Messages in another partition than their key's: their producer's partitioner splits a job's or node's state.",

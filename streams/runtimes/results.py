@@ -14,6 +14,7 @@ class Results:
     """What follows from a batch, in stages: each is acknowledged before the next one is written.
 
     Attributes:
+        limits: What a worker after this one must know of refused keys (`new_keys.py`).
         records: What was made of the input.
         states: States without their parts.
         parts: Parts of states, and deletions.
@@ -24,6 +25,7 @@ class Results:
         spans: What traces will hold of it.
     """
 
+    limits: list[Outgoing] = field(default_factory=list)
     records: list[Outgoing] = field(default_factory=list)
     states: list[Outgoing] = field(default_factory=list)
     parts: list[Outgoing] = field(default_factory=list)
@@ -36,7 +38,7 @@ class Results:
     @property
     def stages(self) -> list[list[Outgoing]]:
         """What is to be written, stage by stage."""
-        return [stage for stage in (self.records, self.states, self.parts, self.markers) if stage]
+        return [stage for stage in (self.limits, self.records, self.states, self.parts, self.markers) if stage]
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,8 @@ class StateEntry(Generic[State]):
         since: The first input that is not stored with it, by topic; empty where all is.
         dirty_at: When the first of them was taken (`States.dirty`).
         touched: When it last took in something, by the broker's clock, in seconds since 1970.
+        born: When it took in its first input, likewise; null before that, 0 where it is not known.
+        inputs: Number of inputs that it took in.
         kept: What was taken since the copy was made.
     """
 
@@ -45,6 +47,8 @@ class StateEntry(Generic[State]):
     since: dict[str, int] = field(default_factory=dict)
     dirty_at: tuple[float, float] = (0.0, 0.0)
     touched: float = 0.0
+    born: float | None = None
+    inputs: int = 0
     kept: list[Message] = field(default_factory=list)
     _copy: bytes = b""
     _room: int = 0

@@ -8,7 +8,7 @@ import msgspec
 import structlog
 
 from processors.keyed import KeyedProcessor, Part, State
-from records import Position
+from records import NOT_JSON, Position
 from streams.transport import Message, Outgoing
 
 from .marker import Marker
@@ -33,7 +33,9 @@ class States(Generic[State]):
         marker: From where input is read again.
         handled: The next offset of each topic.
         order: In which the newest messages were taken.
+        again: The end of what is read again, by topic.
         planned: In which the worker before took what must be taken again.
+        refused_at: When a new key was refused last, on the engine's steady clock.
         time: When the newest message that was handled was written, by the broker's clock, in seconds since 1970. States age by it: hosts'
             clocks are set, and what lies in a backlog is not late.
         trimmed: States that came out too large and were trimmed.
@@ -52,7 +54,9 @@ class States(Generic[State]):
         self.marker = Marker()
         self.handled: dict[str, int] = {}
         self.order = Order()
+        self.again: dict[str, int] = {}
         self.planned: list[Run] = []
+        self.refused_at = 0.0
         self.time = 0.0
         self.trimmed = 0
 
@@ -77,7 +81,7 @@ class States(Generic[State]):
                     self._load_state(key, message.value)
                 else:
                     self._load_deletion(key)
-            except (UnreadableState, msgspec.DecodeError):
+            except (UnreadableState, *NOT_JSON):
                 older += 1
         if older:
             log.warning(
@@ -190,6 +194,25 @@ class States(Generic[State]):
         self.dirty.pop(name, None)
         return [message for part in (*self._names.pop(name), "") for message in self._remove(name, part)]
 
+    def is_stored(self, name: str) -> bool:
+        """Return whether the state topic holds a state of `name`, be it an older one."""
+        return (name, "") in self._stored
+
+    def takes(self, name: str, message: Message) -> bool:
+        """Return whether a message that users can write is processed under its key `name`: not where that is one new key too many."""
+        place, new_keys = message.position, self.marker.new_keys
+        is_again = place.offset < self.again.get(place.topic, 0)
+        if name in self._names:  # it may have been refused before its key was known
+            return not (is_again and new_keys.limited and message.time < self._born(name))
+        if is_again:
+            return new_keys.was_admitted(place)
+        return new_keys.admit(place, message.time, self.handled, self._processor.inputs)
+
+    def _born(self, name: str) -> float:
+        if name in self._open:
+            return self._open[name].born or 0.0
+        return header(self._stored[name, ""]).born if self.is_stored(name) else 0.0
+
     def header(self, name: str) -> StateHeader | None:
         """Return what is known of a stored state without decoding it; None for one that has changed since, or was never stored."""
         value = None if name in self.dirty else self._stored.get((name, ""))
@@ -206,29 +229,41 @@ class States(Generic[State]):
 
     def _decoded(self, name: str) -> StateEntry[State]:
         value = self._stored.get((name, ""))
-        known = self._names.setdefault(name, {})
+        names = self._names.setdefault(name, {})
         try:
             state = self._processor.fresh(name) if value is None else self._state.decode(unpack(value))
-        except (UnreadableState, msgspec.DecodeError) as error:
+        except (UnreadableState, *NOT_JSON) as error:
             log.error("state_not_readable", key=name, error=str(error), then="it starts anew")
             state, value = self._processor.fresh(name), None
-        parts = Parts(known, partial(self._load_part, name), self._processor.part)
+        parts = Parts(names, partial(self._load_part, name), self._processor.part)
         if self._processor.parts:
             setattr(state, self._processor.parts, parts)
-        touched = 0.0 if value is None else header(value).touched
-        return StateEntry(name, state, parts, self._processor.parts, touched=touched)
+        if value is None:
+            return StateEntry(name, state, parts, self._processor.parts)
+        known = header(value)
+        return StateEntry(
+            name, state, parts, self._processor.parts, touched=known.touched, born=known.born, inputs=known.inputs
+        )
 
     def _load_part(self, name: str, part: str) -> Part:
         try:
             loaded: Part = self._part.decode(unpack(self._stored[name, part]))
-        except (UnreadableState, msgspec.DecodeError) as error:
+        except (UnreadableState, *NOT_JSON) as error:
             log.error("state_not_readable", key=name, part=part, error=str(error), then="it starts anew")
             return self._processor.part()
         return loaded
 
     def _put(self, entry: StateEntry[State], part: str, state: msgspec.Struct, progress: int) -> list[Outgoing]:
         """Return what stores `state`, and what deletes the message of another worker about the same."""
-        known = StateHeader(self._processor.ended(entry.state), progress, entry.touched, self.marker.epoch)
+        known = StateHeader(
+            self._processor.ended(entry.state),
+            progress,
+            entry.touched,
+            self.marker.epoch,
+            born=entry.born or 0.0,
+            confirmed=self._processor.is_confirmed(entry.state),
+            inputs=entry.inputs,
+        )
         value = pack(state, known)
         if len(value) > LARGEST:
             self.trimmed += 1

@@ -1,15 +1,19 @@
 """The checker of chaos finds nothing where all is right, and each kind of wrong where it is not."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from benchmarks.chaos.checker import check
+from benchmarks.chaos import run as chaos_run
+from benchmarks.chaos.__main__ import main
+from benchmarks.chaos.checker import Verdict, check
 from benchmarks.chaos.faults import Window
 from benchmarks.chaos.hostile import UNDECODABLE
 from benchmarks.chaos.jobs import Job, Way
 from benchmarks.chaos.observed import Observed
+from benchmarks.chaos.planted import missed, plant
 from benchmarks.chaos.replay import MADE, Replayed, identity, replay
 from records import TOPICS, DeadLetter, Decision, EventKind, JobEvent, LogChunk, Position, encode
 from records.decision import Action, Mode
@@ -122,3 +126,57 @@ def test_what_the_watcher_told_is_held_against_what_happened(kinds: tuple[EventK
         messages.append(Message(Position("job-events", 0, len(messages)), b"honest-0", encode(event), 103.0))
     found = check([replace(JOB, way=Way.BATCH)], observed, replayed, [], 10.0)
     assert found.figures["batch jobs of which the watcher told wrongly"] == wrong
+
+
+def test_the_checker_finds_all_that_is_planted() -> None:
+    observed, replayed = world()
+    assert list(missed([JOB], observed, replayed, [], 10.0)) == []
+    assert check([JOB], observed, replayed, [], 10.0).problems == [], "the planted faults are in a copy"
+
+
+def test_what_is_planted_is_one_lost_row_one_doubled_row_and_one_repeated_action() -> None:
+    observed, replayed = world()
+    found = check([JOB], plant(observed)[0], replayed, [], 10.0).figures
+    assert [found[each] for each in ("rows missing", "rows doubled", "rows of nothing", "wrong decisions")] == [
+        1,
+        1,
+        0,
+        1,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("figure", "name"),
+    [("rows missing", "a lost row"), ("rows doubled", "a doubled row"), ("wrong decisions", "a repeated action")],
+)
+def test_a_checker_that_misses_a_planted_fault_is_reported(
+    figure: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def blind(self: Verdict, problems: Iterator[str], found: str) -> None:
+        if found != figure:
+            add(self, problems, found)
+
+    add = Verdict.add
+    monkeypatch.setattr(Verdict, "add", blind)
+    observed, replayed = world()
+    (problem,) = missed([JOB], observed, replayed, [], 10.0)
+    assert name in problem
+
+
+def test_an_output_in_which_nothing_can_be_planted_is_reported() -> None:
+    observed, replayed = world()
+    (problem,) = missed([JOB], replace(observed, results=[]), replayed, [], 10.0)
+    assert "not tried" in problem
+
+
+def test_a_run_ends_with_an_error_where_the_checker_misses_something(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "benchmarks.chaos.__main__.run",
+        lambda *_: chaos_run.Outcome(chaos_run.Options(), problems=["the checker missed a lost row"]),
+    )
+    monkeypatch.setattr("sys.argv", ["chaos", "--keep", str(tmp_path / "kept")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1

@@ -264,7 +264,12 @@ def test_a_scheduler_that_speaks_later_takes_a_forged_end_back(scheduler: str, c
     *_, last = [each for each in made if isinstance(each, Failure)]
     assert (last.final, last.error_type, last.exit_code) == (False, ErrorType.INFRASTRUCTURE, None)
     placed = [each for each in made if isinstance(each, Placement)]
-    assert [each.until for each in placed] == [None, 190.0, None]
+    assert [(each.until, each.reported) for each in placed] == [
+        (None, False),
+        (190.0, False),
+        (None, False),
+        (None, True),
+    ]
     assert placed[-1].seen >= 190.0
     well = by_slurm(EventKind.ENDED, 200.0, exit_code=0, signal=0, state="COMPLETED", nodes=["n1"])
     assert verdict([forged, began, well]) is None

@@ -202,3 +202,15 @@ def test_new_text_beyond_the_nodes_budget_is_passed_over_and_a_sign_of_trouble_i
     assert [one.signature for one in found if isinstance(one, NodeFinding)] == ["xid_fallen_off_bus"]
     assert 4000 < value(processor.metrics.passed_over) <= 5000
     assert len(msgspec.json.encode(state)) < 4000
+
+
+def test_claims_push_out_no_job_that_the_scheduler_reported() -> None:
+    state = NodeState(node="n1")
+    honest = msgspec.structs.replace(stay("honest"), reported=True)
+    claims = [stay(f"made-up-{number}", since=T + number) for number in range(PLACEMENTS + 50)]
+    run([honest, *claims], state)
+    assert len(state.placements) == PLACEMENTS
+    found = run([kernel(OOM.replace("job_17", "job_5"), XID, time=T)], state)
+    assert "honest" in {one.job for one in found}
+    again = msgspec.structs.replace(honest, reported=False, until=T + 5)
+    assert state.merge(again).placement.reported

@@ -19,6 +19,7 @@ from records import (
     Placement,
     Position,
     Record,
+    check,
     decode,
     encode,
 )
@@ -50,4 +51,5 @@ def test_no_record_stops_a_processor(
         taken += 1
         for made in processor.process(state, Position("topic", 0, offset), record):
             assert decode(type(made), encode(made)) == made
+            check(made)
         msgspec.msgpack.decode(msgspec.msgpack.encode(state), type=type(state))

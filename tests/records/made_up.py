@@ -67,4 +67,4 @@ def _value(kind: Any, chance: Random) -> Any:  # noqa: PLR0911  # one kind of va
         return chance.choice(list(kind))
     if issubclass(kind, msgspec.Struct):
         return _struct(kind, chance, {})
-    return chance.choice({str: TEXTS, bool: (True, False), int: WHOLE, float: REAL}[kind])
+    return chance.choice({str: TEXTS, bool: (True, False), int: WHOLE, float: REAL, bytes: (b"", b"x", b"\xff")}[kind])

@@ -172,3 +172,39 @@ def test_a_number_that_no_state_can_hold_is_refused() -> None:
     value = encode(pipe_event(kind=EventKind.ENDED, exit_code=10**30))
     with pytest.raises(InvalidRecord, match="64 bits"):
         accept(message(value, topic="pipe-events"))
+
+
+@pytest.mark.parametrize("nodes", [["n1", "n2"], [f"n{number}" for number in range(8192)], ["n1", "n1"]], ids=len)
+def test_a_pipe_names_one_node(nodes: list[str]) -> None:
+    accept(message(encode(pipe_event(nodes=["n1"])), topic="pipe-events"))
+    accept(message(encode(pipe_event(nodes=[])), topic="pipe-events"))
+    with pytest.raises(InvalidRecord, match="expected one node"):
+        accept(message(encode(pipe_event(nodes=nodes)), topic="pipe-events"))
+
+
+@pytest.mark.parametrize("name", ["n\x1b[2J", "", "n" * 257, "n\u202e"])
+def test_a_node_name_that_readers_would_refuse_is_refused_at_once(name: str) -> None:
+    for topic in ("pipe-events", "job-events"):
+        with pytest.raises(InvalidRecord, match="nodes"):
+            accept(message(encode(pipe_event(nodes=[name])), topic=topic))
+
+
+@pytest.mark.parametrize("lines", [-5, 2**62])
+def test_a_count_of_lost_lines_out_of_bounds_is_refused(lines: int) -> None:
+    event = pipe_event(kind=EventKind.LINES_LOST, scheduler="producer", id="producer/7/0/lines_lost/p", lines=lines)
+    with pytest.raises(InvalidRecord, match="in lines"):
+        accept(message(encode(event), topic="pipe-events"))
+
+
+@pytest.mark.parametrize("job", ["", " "])
+def test_a_chunk_of_a_job_without_a_name_is_refused(job: str) -> None:
+    for key in (b"7", b"", None):
+        with pytest.raises(InvalidRecord, match="expected a name in job"):
+            accept(message(encode(LogChunk(job=job, lines=["a"], time=1.0)), key))
+
+
+def test_an_empty_job_in_another_tools_line_means_the_key() -> None:
+    assert chunk(b'{"message": "step 1", "job": "", "host": ""}').job == "7"
+    for key in (b"", b" "):
+        with pytest.raises(InvalidRecord, match=r"expected (the job's id|a name in job)"):
+            accept(message(b'{"message": "step 1", "job": " "}', key))

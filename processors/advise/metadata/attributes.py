@@ -2,9 +2,11 @@
 
 import ast
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from . import operations
+from .budget import TooManySteps, leaving_some, used_up
 from .enumerations import is_enumeration, members
 from .library import ATTRIBUTES, EXTERNALS
 from .library.paths import is_path, path_attribute
@@ -28,6 +30,8 @@ from .values import (
     dotted,
 )
 
+T = TypeVar("T")
+
 _METHODS_OF_CONFIG = {"items", "keys", "values", "get", "update", "pop", "copy", "setdefault"}
 
 
@@ -46,9 +50,16 @@ class Attributes(ABC):
     unsure = 0
     """Branches around the current statement that may not be taken."""
 
-    @abstractmethod
-    def step(self) -> None:
-        """Count a step."""
+    def sparing(self, part: Callable[[], T], otherwise: T, place: str) -> T:
+        """Return what a part of the program gives; `otherwise` where it takes nine tenths of the steps that are left."""
+        try:
+            with leaving_some():
+                return part()
+        except TooManySteps as error:
+            self.trace.note(error, place)
+            if used_up():
+                raise
+            return otherwise
 
     @abstractmethod
     def evaluate(self, node: ast.expr, scope: Scope) -> Value:

@@ -68,7 +68,18 @@ class Calls(Attributes):
         node: ast.Call | None,
         line: int = 0,
     ) -> Value:
-        """Return what a call gives; what leaves the tree is noted."""
+        """Return what a call gives; what leaves the tree is noted. The value of one that takes too many steps is unknown."""
+        place = f"call of {dotted(called)}"
+        return self.sparing(lambda: self._call_known(called, arguments, keywords, node, line), UNKNOWN, place)
+
+    def _call_known(
+        self,
+        called: Value,
+        arguments: tuple[Value, ...],
+        keywords: Mapping[str, Value],
+        node: ast.Call | None,
+        line: int,
+    ) -> Value:
         line = node.lineno if node is not None else line
         if isinstance(called, Term) and called.kind == "choice":
             return choice(*(self.call(each, arguments, keywords, node, line) for each in called.parts[:3]))

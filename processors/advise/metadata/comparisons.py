@@ -12,6 +12,7 @@ from .values import (
     Instance,
     Term,
     Value,
+    is_small,
 )
 
 
@@ -61,6 +62,8 @@ def _contains(collection: Value, value: Value) -> bool | None:
         return value in collection if isinstance(value, str) else None
     if any(isinstance(each, Term) for each in collection):
         return True if any(each == value for each in collection if operations.is_scalar(each)) else None
+    if not is_small(value):
+        return None
     try:
         return value in collection
     except TypeError:

@@ -6,13 +6,12 @@ name is unknown, unless the answer is what the option says.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-from records import Workload
+from functools import cached_property
 
 from .registry import plain, words
 from .settings import Setting, Settings, flat, is_number
 from .trace import Trace
-from .values import Value
+from .values import Value, text
 
 _UNITS = {
     "epoch": {"epoch", "epochs", "e"},
@@ -57,22 +56,53 @@ _WHOLE = _naming(
 """What options are called that choose many settings at once."""
 
 
-def doubted(found: Workload, trace: Trace, settings: Settings) -> dict[str, None]:
-    """Return the fields of `found` that an option or a file which nothing read may set otherwise, each with its null."""
-    if not trace.entry:
-        return {}  # the command is all that there is of the program
-    options = list(_unread(trace, settings))
-    given = {each.last for each in settings.all if each.given}  # what the command sets goes before its files
-    in_files = (each for values in trace.unread for each in flat(values) if each.last not in given)
-    named = [*options, *in_files]
-    doubtful = {field for field in _NAMED if _contradicted(field, named, settings, getattr(found, field))}
-    if trace.absent or any(
-        _WHOLE.names(each.name.rpartition(".")[2]) and _chooses(each.value, settings) for each in options
-    ):
-        doubtful |= {field for field in _NAMED if _rests_on_setting(getattr(found, field), settings)}
-    if "iters" in doubtful and any(_unit(each.name) not in {None, found.iter_type} for each in named):
-        doubtful.add("iter_type")
-    return dict.fromkeys(doubtful)
+class Doubts:
+    """Options and files that nothing read, and whether they may set a field otherwise.
+
+    Args:
+        trace: What the program did.
+        settings: The settings of the trace.
+    """
+
+    def __init__(self, trace: Trace, settings: Settings) -> None:
+        self._trace, self._settings = trace, settings
+
+    def doubtful(self, field: str, answer: Value, other: Value = None) -> bool:
+        """Whether an option or a file that nothing read may set a field otherwise.
+
+        Args:
+            field: Name of the field.
+            answer: Its value.
+            other: Of a length its unit, and of a unit its length.
+        """
+        if not self._trace.entry:
+            return False  # the command is all that there is of the program
+        if field == "iter_type":
+            units = (_unit(each.name) for each in self._named)
+            return any(unit not in {None, answer} for unit in units) and self.doubtful("iters", other, answer)
+        if field not in _NAMED:
+            return False
+        chosen = self._may_be_replaced and _rests_on_setting(answer, self._settings)
+        return chosen or _contradicted(field, self._named, self._settings, answer)
+
+    @cached_property
+    def _options(self) -> list[Setting]:
+        return list(_unread(self._trace, self._settings))
+
+    @cached_property
+    def _named(self) -> list[Setting]:
+        """Return what is set and was not read: by options, and by files where no option sets it."""
+        given = {each.last for each in self._settings.all if each.given}  # what the command sets goes before its files
+        in_files = (each for values in self._trace.unread for each in flat(values) if each.last not in given)
+        return [*self._options, *in_files]
+
+    @cached_property
+    def _may_be_replaced(self) -> bool:
+        """Whether an option or an absent file chooses many settings at once, which were not seen."""
+        return bool(self._trace.absent) or any(
+            _WHOLE.names(each.name.rpartition(".")[2]) and _chooses(each.value, self._settings)
+            for each in self._options
+        )
 
 
 def _unread(trace: Trace, settings: Settings) -> Iterator[Setting]:
@@ -126,4 +156,4 @@ def _chooses(value: Value, settings: Settings) -> bool:
 
 
 def _comparable(value: Value) -> object:
-    return value if is_number(value) else plain(str(value))
+    return value if is_number(value) else plain(text(value))

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import operations
+from .budget import step
 from .calls import Calls
 from .enumerations import is_enumeration, member_value, members
 from .library.paths import lines_of
@@ -48,7 +49,8 @@ class Collections(Calls):
         for each in node.elts:
             if isinstance(each, ast.Starred):
                 inner = self.evaluate(each.value, scope)
-                found += list(inner) if isinstance(inner, (list, tuple)) else [element(inner)]
+                found += list(inner)[: operations.MOST_ITEMS] if isinstance(inner, (list, tuple)) else [element(inner)]
+                step(len(found) // operations.CHARACTERS_A_STEP)
             else:
                 found.append(self.evaluate(each, scope))
         if isinstance(node, ast.Set):

@@ -4,6 +4,7 @@ import ast
 from abc import abstractmethod
 
 from . import operations
+from .budget import step
 from .comparisons import compared
 from .elements import MOST_ELEMENTS, Collections, element
 from .enumerations import is_enumeration, member_value, members
@@ -31,7 +32,7 @@ class Expressions(Collections):
 
     def evaluate(self, node: ast.expr, scope: Scope) -> Value:
         """Return what an expression is worth."""
-        self.step()
+        step()
         if isinstance(node, ast.Constant):
             return node.value
         handler = _HANDLERS.get(type(node))
@@ -41,6 +42,11 @@ class Expressions(Collections):
         try:
             found: Value = getattr(self, handler)(node, scope)
             return found
+        except (RecursionError, MemoryError):
+            raise
+        except Exception as error:  # noqa: BLE001  whatever a model of a library makes of a foreign call: its value is unknown
+            self.trace.note(error, f"{scope.module.file}:{node.lineno}")
+            return UNKNOWN
         finally:
             self._depth -= 1
 

@@ -7,6 +7,7 @@ known list once an element. A function is followed at each call. Steps, depth an
 import ast
 from collections.abc import Mapping
 
+from .budget import step
 from .enumerations import is_enumeration, member_of
 from .library.dataclass_commands import SUBCLASSED
 from .library.environment_settings import is_settings, read_environment
@@ -19,14 +20,9 @@ from .trace import Call, Loop, Trace
 from .tree import ROOT, SourceTree
 from .values import UNKNOWN, Class, Function, Instance, Module, Scope, Term, Value, choice, dotted
 
-MOST_STEPS = 250_000
 DEEPEST_CALL = 28
 MOST_NESTED = 4
 """Calls of one function inside itself that are followed."""
-
-
-class Stopped(Exception):
-    """The limits are reached; what was seen so far stands."""
 
 
 class Interpreter(Statements):
@@ -59,17 +55,6 @@ class Interpreter(Statements):
         self.loops: list[Loop] = []
         self.calls: list[Function] = []
         self.stored: dict[str, Value] = {}
-        self._steps = 0
-
-    def step(self) -> None:
-        """Count a step.
-
-        Raises:
-            Stopped: There were too many.
-        """
-        self._steps += 1
-        if self._steps > MOST_STEPS:
-            raise Stopped("too many steps")
 
     def run_file(self, name: str, as_name: str = "__main__") -> Module | None:
         """Follow a file of the tree as the program; null where it cannot be read."""
@@ -149,6 +134,7 @@ class Interpreter(Statements):
         """Make an object of a class of the tree: its fields, then its `__init__`; of an enumeration the member of that value."""
         if is_enumeration(cls) and len(arguments) == 1:
             return member_of(cls, arguments[0]) or UNKNOWN
+        step(10)  # what it takes to look through the class
         instance = Instance(cls, {}, arguments, dict(keywords))
         lineage = list(cls.ancestry())
         if any(
@@ -198,6 +184,7 @@ class Interpreter(Statements):
         names: list[str] = []
         for cls in reversed(lineage):
             for node in cls.node.body:
+                step()
                 if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                     name = node.target.id
                     if name not in names:

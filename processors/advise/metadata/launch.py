@@ -7,7 +7,6 @@ processes (`torchrun`, `accelerate launch`, `deepspeed`, `python -m torch.distri
 import itertools
 import posixpath
 import re
-import shlex
 from dataclasses import dataclass
 
 from .makefile import Makefile
@@ -360,8 +359,3 @@ def _console_script(tree: SourceTree, name: str) -> str:
             if equals and left == name and ":" in right and right.replace(":", "").replace(".", "").isidentifier():
                 return right
     return ""
-
-
-def quoted(words: list[str]) -> str:
-    """Return words as one line."""
-    return shlex.join(words)

@@ -4,6 +4,7 @@ import ast
 import warnings
 from pathlib import PurePosixPath
 
+from .budget import step
 from .tree import ROOT, SourceTree
 from .values import Module
 
@@ -82,6 +83,7 @@ class Modules:
 def _parse(text: str | None) -> ast.Module | None:
     if text is None:
         return None
+    step(len(text) // 200)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from .interpreter import Interpreter, Stopped
+from .budget import FIELD_S, FIELD_STEPS, FOLLOW_S, FOLLOW_STEPS, Guard
+from .interpreter import Interpreter
 from .launch import Program
 from .library.configurations import load_file
 from .library.merging import interpolated, overrides
@@ -22,7 +23,7 @@ DEEPEST_STACK = 12_000
 """Frames of Python that following a program may take: each call of it takes some twenty."""
 
 
-def observe(tree: SourceTree, program: Program, devices: int, nodes: int) -> Trace:
+def observe(tree: SourceTree, program: Program, devices: int, nodes: int, guard: Guard) -> Trace:
     """Return the trace of a program.
 
     Args:
@@ -30,6 +31,7 @@ def observe(tree: SourceTree, program: Program, devices: int, nodes: int) -> Tra
         program: What the job starts.
         devices: GPUs of a node.
         nodes: Nodes.
+        guard: Runs the parts, each within its limits.
     """
     processes = max(1, devices) * max(1, nodes)
     environment = {
@@ -49,22 +51,27 @@ def observe(tree: SourceTree, program: Program, devices: int, nodes: int) -> Tra
     argv = list(program.argv)
     interpreter = Interpreter(tree, program.directory, search, argv, environment, processes, max(1, devices))
     interpreter.trace.words = argv[1:]
-    with _stack():
-        try:
-            if program.tool:
-                interpreter.trace.settings.append(("command line", _words(argv[1:])))
-                interpreter.trace.settings.append(("words", {"words": split_words(argv[1:])[1]}))
-            elif program.code:
-                _run_code(interpreter, program)
-            else:
-                interpreter.run_file(program.file)
-        except Stopped as reason:
-            interpreter.trace.stopped = str(reason)
-        except RecursionError:
-            interpreter.trace.stopped = "too deep"
-        interpreter.trace.settings.append(("given", _words(argv[1:])))
+    trace = interpreter.trace
+
+    def follow() -> None:
+        if program.tool:
+            trace.settings.append(("command line", _words(argv[1:])))
+            trace.settings.append(("words", {"words": split_words(argv[1:])[1]}))
+        elif program.code:
+            _run_code(interpreter, program)
+        else:
+            interpreter.run_file(program.file)
+
+    def take_words() -> None:
+        trace.settings.append(("given", _words(argv[1:])))
         _read_named_files(interpreter, argv[1:])
-    return interpreter.trace
+
+    with _stack():
+        guard.run("program", follow, None, steps=FOLLOW_STEPS, seconds=FOLLOW_S, until=FOLLOW_S)
+        guard.run("words", take_words, None, steps=FIELD_STEPS, seconds=FIELD_S)
+    if trace.failed:
+        guard.failed.setdefault("program", "; ".join(trace.failed))
+    return trace
 
 
 def _words(words: list[str]) -> Config:

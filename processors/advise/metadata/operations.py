@@ -9,10 +9,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .values import UNKNOWN, Model, Range, Term, Value, alternatives, choice, walk
+from .budget import step
+from .values import UNKNOWN, Model, Range, Term, Value, alternatives, choice, is_small, walk
 
 LONGEST_TEXT = 100_000
 MOST_ITEMS = 10_000
+CHARACTERS_A_STEP = 50
+"""Characters of a text, or items of a collection, that cost as much as one step."""
 _WIDE_FORMAT = re.compile(r"\d{4}|\*|\{[^{}]*\{")
 
 _BINARY: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -35,6 +38,9 @@ _BINARY: Mapping[str, Callable[[Any, Any], Any]] = {
     "Gt": operator.gt,
     "GtE": operator.ge,
 }
+_COMPARING = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE"})
+_FINDING = frozenset({"index", "count", "remove", "union", "intersection", "difference", "issubset", "issuperset"})
+"""Methods that compare or hash what they are given."""
 _UNARY: Mapping[str, Callable[[Any], Any]] = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}
 
 _TEXT_METHODS = frozenset(
@@ -96,7 +102,7 @@ def binary(name: str, left: Value, right: Value) -> Value:
         if not _bounded(name, left, right):
             return UNKNOWN
         try:
-            return _BINARY[name](left, right)
+            return _charged(_BINARY[name](left, right))
         except (TypeError, ValueError, ArithmeticError, KeyError, RecursionError):
             return UNKNOWN
     if name in {"Div", "FloorDiv"} and isinstance(left, Term) and left.kind == "operation" and left.name == "Mult":
@@ -108,8 +114,15 @@ def binary(name: str, left: Value, right: Value) -> Value:
     return Term("operation", name, (left, right))
 
 
+def _charged(value: Value) -> Value:
+    """Count a new value's size as steps, so that the steps of a reading bound its memory, too."""
+    step(len(value) // CHARACTERS_A_STEP if isinstance(value, (str, bytes, list, tuple, dict, set)) else 0)
+    return value
+
+
 def alike(left: Value, right: Value, depth: int = 0) -> bool:
     """Whether two values are the same expression, at most 8 levels deep."""
+    step()
     if left is right:
         return True
     if not isinstance(left, Term) or not isinstance(right, Term) or depth > 8:
@@ -139,6 +152,7 @@ def unary(name: str, value: Value) -> Value:
 def truth(value: Value, depth: int = 0) -> bool | None:
     """Return whether `value` counts as true; null where that is not known."""
     if isinstance(value, Term):
+        step()
         if depth > 6:
             return None
         if value.kind == "choice":
@@ -177,6 +191,7 @@ def agreed_number(value: Value) -> float | None:
 def _settled(value: Value, done: dict[int, Value], depth: int, differing: bool = True) -> Value:
     if not isinstance(value, Term) or depth > 40:
         return value
+    step()
     if id(value) not in done:
         done[id(value)] = value
         done[id(value)] = _settled_term(value, done, depth + 1, differing)
@@ -235,7 +250,7 @@ def method(value: Value, name: str, arguments: tuple[Value, ...], keywords: Mapp
         return _text_method(value, name, arguments, keywords)
     if isinstance(value, dict) and name in {"get", "pop", "setdefault"} and arguments and not is_scalar(arguments[0]):
         return choice(*list(value.values())[:8], *arguments[1:2]) if value else UNKNOWN
-    if len(value) > MOST_ITEMS or name == "sort":
+    if len(value) > MOST_ITEMS or name == "sort" or (name in _FINDING and not all(map(is_small, arguments))):
         return UNKNOWN
     try:
         found = getattr(value, name)(*arguments, **keywords)
@@ -261,7 +276,7 @@ def item(value: Value, key: Value) -> Value:  # noqa: PLR0911  # a list of cases
             return value[meant]
         found = list(value.values()) if isinstance(value, dict) else list(value)
         return choice(*found[:8]) if found else UNKNOWN
-    if isinstance(value, (str, list, tuple, dict)):
+    if isinstance(value, (str, list, tuple, dict)) and is_small(key):
         try:
             return value[key]
         except (KeyError, IndexError, TypeError, ValueError):
@@ -298,7 +313,7 @@ def _text_method(value: str, name: str, arguments: tuple[Value, ...], keywords: 
     if size > LONGEST_TEXT:
         return UNKNOWN
     try:
-        return getattr(value, name)(*arguments, **keywords)
+        return _charged(getattr(value, name)(*arguments, **keywords))
     except (TypeError, ValueError, KeyError, IndexError, AttributeError):
         return UNKNOWN
 
@@ -309,7 +324,7 @@ def _joined(value: str, arguments: tuple[Value, ...]) -> Value:
         return Term("operation", "join", (value, *arguments))
     if sum(map(len, items)) + len(value) * len(items) > LONGEST_TEXT:
         return UNKNOWN
-    return value.join(items)
+    return _charged(value.join(items))
 
 
 def _bounded(name: str, left: Value, right: Value) -> bool:
@@ -317,6 +332,8 @@ def _bounded(name: str, left: Value, right: Value) -> bool:
     if name == "Mult" and sizes:
         times = right if isinstance(right, int) else left
         return isinstance(times, int) and max(sizes) * max(times, 0) <= MOST_ITEMS
+    if name in _COMPARING:
+        return is_small(left) or is_small(right)  # the comparison ends where the smaller one does
     if name == "Add" and sum(sizes) > LONGEST_TEXT:
         return False
     if name == "Mod" and isinstance(left, str):

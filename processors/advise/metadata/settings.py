@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from .budget import step
 from .library.paths import is_path, path_text
 from .operations import agreed_number, is_scalar, settle
 from .registry import plain, words
@@ -11,6 +12,8 @@ from .trace import Trace
 from .values import Class, Function, Instance, Module, Value
 
 MOST_SETTINGS = 3_000
+MOST_NAMES = 20
+"""Names under which one object counts."""
 LEAST_ALTERNATIVES = 3
 """Entries of one shape from which a dictionary counts as a table of presets."""
 LEAST_SHARED = 2
@@ -55,16 +58,22 @@ class Setting:
 class Settings:
     """The settings of a trace."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self) -> None:
         self.all: list[Setting] = []
+        self._by_last: dict[str, list[Setting]] = {}
+
+    def collect(self, trace: Trace) -> None:
+        """Take up the settings of a trace, the strongest first; where a limit ends it, those so far are kept."""
         chosen = frozenset(_texts(trace))
         groups = sorted(enumerate(trace.settings), key=lambda each: (_strength(each[1][0]), -each[0]))
-        for _, (label, values) in groups:
-            self.all += _flat(values, "", _strength(label), MOST_SETTINGS - len(self.all), 0, chosen)
-        self.all.sort(key=lambda each: each.strength)
-        self._by_last: dict[str, list[Setting]] = {}
-        for each in self.all:
-            self._by_last.setdefault(each.last, []).append(each)
+        flattener = _Flattener(self.all, chosen)
+        try:
+            for _, (label, values) in groups:
+                flattener.add(values, _strength(label))
+        finally:
+            self.all.sort(key=lambda each: each.strength)
+            for each in self.all:
+                self._by_last.setdefault(each.last, []).append(each)
 
     def find(self, names: Sequence[str], under: str = "") -> Iterator[Setting]:
         """Yield settings whose last part is one of `names` (letters and digits), in the order of `names`, strongest first."""
@@ -84,7 +93,9 @@ class Settings:
 
 def flat(values: Value) -> list[Setting]:
     """Return the settings of a configuration file."""
-    return _flat(values, "", _STRENGTH.index("file"), MOST_SETTINGS, 0, frozenset())
+    found: list[Setting] = []
+    _Flattener(found).add(values, _STRENGTH.index("file"))
+    return found
 
 
 def is_number(value: Value) -> bool:
@@ -120,36 +131,49 @@ def _names_presets(values: dict[object, Value], chosen: frozenset[str]) -> bool:
     return sections and any(key in chosen for key in values)
 
 
-def _flat(  # noqa: PLR0917  # all of them by name or place
-    values: Value, prefix: str, strength: int, left: int, depth: int, chosen: frozenset[str]
-) -> list[Setting]:
-    if isinstance(values, Instance):
-        values = values.names
-    if not isinstance(values, dict) or depth > 8 or left <= 0:
-        return []
-    found: list[Setting] = []
-    table = _is_table(values)
-    named = depth == 0 and _names_presets(values, chosen)
-    for key, raw in list(values.items()):
-        if (table or (named and key not in _SHARED)) and key not in chosen:
-            continue
-        if (
-            not isinstance(key, str)
-            or key.startswith("__")
-            or isinstance(raw, (Function, Class, Module))
-            or len(found) >= left
-        ):
-            continue
-        picked = table or (named and key in chosen)  # the user chose this entry
-        held = min(strength, _STRENGTH.index("command line")) if picked else strength
+class _Flattener:
+    """Lists the settings of collections, and of those in them, by their dotted names.
+
+    Objects may hold one another many times over, so that their settings are more than can be listed. Each object counts under the first
+    `MOST_NAMES` of its names.
+
+    Args:
+        found: List to which settings are appended.
+        chosen: Texts of the command, which choose presets.
+    """
+
+    def __init__(self, found: list[Setting], chosen: frozenset[str] = frozenset()) -> None:
+        self._found, self._chosen = found, chosen
+        self._names = Counter[int]()
+
+    def add(self, values: Value, strength: int, prefix: str = "", depth: int = 0) -> None:
+        """Append the settings of a collection."""
+        if isinstance(values, Instance):
+            values = values.names
+        if not isinstance(values, dict) or depth > 8 or self._names[id(values)] >= MOST_NAMES:
+            return
+        self._names[id(values)] += 1
+        table = _is_table(values)
+        named = depth == 0 and _names_presets(values, self._chosen)
+        for key, raw in list(values.items()):
+            if (table or (named and key not in _SHARED)) and key not in self._chosen:
+                continue
+            if not isinstance(key, str) or key.startswith("__") or isinstance(raw, (Function, Class, Module)):
+                continue
+            picked = table or (named and key in self._chosen)  # the user chose this entry
+            self._add_entry(
+                f"{prefix}{key}", raw, min(strength, _STRENGTH.index("command line")) if picked else strength, depth
+            )
+
+    def _add_entry(self, name: str, raw: Value, strength: int, depth: int) -> None:
+        step()
         value = settle(raw)
-        if is_number(value) and agreed_number(raw) is None:
-            continue  # one of several, and which one is not known
+        if len(self._found) >= MOST_SETTINGS or (is_number(value) and agreed_number(raw) is None):
+            return  # one of several, and which one is not known
         value = path_text(value) if is_path(value) else value
         if isinstance(value, str) and "${" in value:
-            continue  # a reference that nothing answered
+            return  # a reference that nothing answered
         if is_scalar(value) or isinstance(value, (list, tuple)):
-            found.append(Setting(f"{prefix}{key}", value, held))
+            self._found.append(Setting(name, value, strength))
         elif isinstance(value, (dict, Instance)):
-            found += _flat(value, f"{prefix}{key}.", held, left - len(found), depth + 1, chosen)
-    return found
+            self.add(value, strength, f"{name}.", depth + 1)

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Mapping
 
 from . import operations
+from .budget import step
 from .expressions import Expressions
 from .library.standard_library import EXIT
 from .trace import Loop, source
@@ -27,12 +28,24 @@ class Statements(Expressions):
     def block(self, body: list[ast.stmt], scope: Scope) -> str:
         """Follow statements until one leaves; return how it leaves."""
         for statement in body:
-            self.step()
-            handler = _HANDLERS.get(type(statement))
-            signal = getattr(self, handler)(statement, scope) if handler else _SIGNALS.get(type(statement), NEXT)
+            step()
+            signal = self._statement(statement, scope)
             if signal != NEXT:
                 return signal
         return NEXT
+
+    def _statement(self, statement: ast.stmt, scope: Scope) -> str:
+        handler = _HANDLERS.get(type(statement))
+        if handler is None:
+            return _SIGNALS.get(type(statement), NEXT)
+        try:
+            signal: str = getattr(self, handler)(statement, scope)
+        except (RecursionError, MemoryError):
+            raise
+        except Exception as error:  # noqa: BLE001  whatever comes of a foreign statement: the next one is followed
+            self.trace.note(error, f"{scope.module.file}:{statement.lineno}")
+            return NEXT
+        return signal
 
     def _expression(self, node: ast.Expr, scope: Scope) -> str:
         value = self.evaluate(node.value, scope)
@@ -97,6 +110,9 @@ class Statements(Expressions):
                 self.loops[-1].limits.append(limit)
 
     def _for(self, node: ast.For, scope: Scope) -> str:
+        return self.sparing(lambda: self._follow_loop(node, scope), NEXT, f"{scope.module.file}:{node.lineno}")
+
+    def _follow_loop(self, node: ast.For, scope: Scope) -> str:
         iterated = self.evaluate(node.iter, scope)
         loop = Loop(source(node.target), iterated, source(node.iter), scope.module.file, node.lineno, tuple(self.loops))
         self.trace.loops.append(loop)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from .values import Value
 
 MOST_CALLS = 20_000
+MOST_FAILURES = 10
 
 
 @dataclass(slots=True, eq=False)
@@ -82,7 +83,7 @@ class Trace:
         settings: Groups of settings (command line, configuration files, constants of the entry), strongest first.
         entry: Name of the file that was entered.
         files: Files that were read as modules.
-        stopped: Why it ended early; empty where it did not.
+        failed: What failed while it was followed, with its place, at most `MOST_FAILURES`.
         loops: All loops, in the order seen.
         words: What the user wrote behind the program's name.
         options: Options that a parser of the program knows, letters and digits only.
@@ -95,7 +96,7 @@ class Trace:
     settings: list[tuple[str, Value]] = field(default_factory=list)
     entry: str = ""
     files: list[str] = field(default_factory=list)
-    stopped: str = ""
+    failed: list[str] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
     options: set[str] = field(default_factory=set)
@@ -111,6 +112,12 @@ class Trace:
     def knows(self, names: Iterable[str]) -> None:
         """Take up the names of options that a parser knows."""
         self.options.update("".join(letter for letter in each.lower() if letter.isalnum()) for each in names)
+
+    def note(self, error: BaseException, place: str) -> None:
+        """Keep a failure and its place, as long as there are few."""
+        found = f"{place}: {type(error).__name__}: {str(error)[:100]}"
+        if len(self.failed) < MOST_FAILURES and found not in self.failed:
+            self.failed.append(found)
 
     def add(self, call: Call) -> None:
         """Take `call` up, as long as there are not too many."""

@@ -7,7 +7,10 @@ would make it, so that whoever sees it arrive at a sink can tell what it is made
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
+
+from .budget import step
 
 Value = Any
 """A plain value, or one of the classes of this file."""
@@ -217,6 +220,46 @@ def dotted(value: Value) -> str:
     return ".".join(reversed(names))
 
 
+def text(value: Value, longest: int = 300) -> str:
+    """Return about `longest` characters of a value: its numbers and texts, depth first.
+
+    The text of a value that shares its parts may be without end.
+    """
+    found: list[str] = []
+    waiting = [value]
+    length = 0
+    for _ in range(longest):
+        if not waiting or length >= longest:
+            break
+        each = waiting.pop()
+        if isinstance(each, dict):
+            waiting += [part for pair in reversed(list(islice(each.items(), longest))) for part in reversed(pair)]
+        elif isinstance(each, (list, tuple, set, frozenset)):
+            waiting += reversed(list(islice(each, longest)))
+        elif isinstance(each, (str, bytes)):
+            found.append(str(each[:longest]))
+            length += len(each)
+        elif each is None or isinstance(each, (int, float)):
+            found.append(str(each))
+        else:
+            found.append(dotted(each))
+    return " ".join(found)
+
+
+def is_small(value: Value, most: int = 10_000) -> bool:
+    """Whether a collection has at most `most` parts, each counted as often as it is held: Python compares and hashes it so often."""
+    waiting, count = [value], 0
+    while waiting and count <= most:
+        each = waiting.pop()
+        count += 1
+        if isinstance(each, (list, tuple, set, frozenset)):
+            waiting += islice(each, most)
+        elif isinstance(each, dict):
+            waiting += islice(each.values(), most)
+    step(count // 50)
+    return count <= most
+
+
 def walk(value: Value, most: int = 300) -> Iterator[Value]:
     """Yield `value` and what it is made of, breadth first, at most `most` parts, each once."""
     waiting, seen, count = [value], set[int](), 0
@@ -226,6 +269,7 @@ def walk(value: Value, most: int = 300) -> Iterator[Value]:
             continue
         seen.add(id(each))
         count += 1
+        step()
         yield each
         waiting += parts(each)
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import lightgbm
 import msgspec
 
+from records import NOT_JSON
+
 from .advisor import BOOSTERS, AdvisorModel
 from .features import NAMES, Encoders
 from .intervals import WIDEST, AdaptiveMargins
@@ -111,7 +113,7 @@ def load(folder: Path) -> SavedModel:
     """
     try:
         card = msgspec.json.decode(_read(folder / _CARD), type=_Card)
-    except msgspec.DecodeError as error:
+    except NOT_JSON as error:
         raise BadModel(f"expected a model's card in {folder / _CARD}: {error}") from None
     if card.version != VERSION or card.features != list(NAMES) or card.relations != list(RELATIONS):
         raise BadModel(

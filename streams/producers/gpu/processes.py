@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from records.bounds import RANKS, is_name
 from streams.producers.environment import UnknownJob, identify
 
 RANK_VARIABLES = (
@@ -53,8 +54,10 @@ def _owner_by_environment(environment: Mapping[str, str], clusters: Collection[s
     except (UnknownJob, RecursionError):  # the latter from Ray's variable, which holds JSON
         job = None
     stated = next((environment[name] for name in RANK_VARIABLES if environment.get(name)), "")
-    is_rank = stated.isascii() and stated.isdecimal() and len(stated) <= MAX_RANK_DIGITS
-    return Owner(job if job is not None and len(job) <= MAX_JOB else None, int(stated) if is_rank else None)
+    is_rank = stated.isascii() and stated.isdecimal() and len(stated) <= MAX_RANK_DIGITS and int(stated) <= RANKS
+    # A sample that names a job or a rank out of bounds is refused whole: a user must not hide the node's samples.
+    is_job = job is not None and len(job) <= MAX_JOB and is_name(job)
+    return Owner(job if is_job else None, int(stated) if is_rank else None)
 
 
 def _environment(path: Path) -> dict[str, str]:

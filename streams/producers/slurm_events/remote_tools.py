@@ -10,6 +10,7 @@ from typing import IO
 import msgspec
 
 from processors.advise.agent.tools import REFUSED
+from records import NOT_JSON
 from scheduler_clients.slurm.as_user import start_as
 
 LONGEST = 1 << 18
@@ -70,7 +71,7 @@ class RemoteTools:
             into.flush()
             said = out.readline(LONGEST)
             return msgspec.json.decode(said, type=str | None)
-        except (OSError, ValueError, msgspec.DecodeError) as error:
+        except (OSError, ValueError, *NOT_JSON) as error:
             raise SourceGone("expected an answer of the process that looks into the source tree, got none") from error
 
     def _pipes(self) -> Sequence[IO[bytes]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 import structlog
 
-from records import InvalidRecord, Workload, check
+from records import NOT_JSON, InvalidRecord, Workload, check
 from scheduler_clients.slurm import SlurmError, SlurmJob
 from scheduler_clients.slurm.as_user import run_as
 
@@ -24,10 +24,17 @@ _KEPT_S = 60.0
 
 
 class JobSource(msgspec.Struct, frozen=True):
-    """What the source of a job says: what it trains, and the branch; empty where there is none."""
+    """What the source of a job describes.
+
+    Attributes:
+        workload: What the job trains; null in each field that is unknown.
+        branch: Branch of the directory; empty where there is none.
+        failed: Reason by name of each part that could not be read.
+    """
 
     workload: Workload
     branch: str = ""
+    failed: dict[str, str] = {}
 
 
 class SourceReader:
@@ -87,7 +94,9 @@ class SourceReader:
             found = msgspec.json.decode(done.stdout, type=JobSource) if done.returncode == 0 else None
             if found:  # a stranger's process said it: an event that holds it must not be refused for that
                 check(found.workload)
+                if found.failed:
+                    log.info("source_read_in_part", user=user, failed=repr(found.failed)[:500])
             return found
-        except (SlurmError, msgspec.DecodeError, InvalidRecord) as error:
+        except (SlurmError, InvalidRecord, *NOT_JSON) as error:
             log.info("source_not_read", user=user, error=str(error))
             return None

@@ -127,6 +127,7 @@ def test_under_a_jobs_key_no_attribute_need_name_it() -> None:
         (b'{"resourceLogs":[{"resource":{"attributes":[', "as JSON"),
         (as_protobuf([({"job": "7"}, [({}, "a", 1.0)])])[:-1] + b"\xff\xff", "protobuf"),
         (as_json([({"job": "7"}, [({}, "\n" * (MOST_LINES + 2) + "x", 1.0)])]), f"at most {MOST_LINES:,} lines"),
+        (as_json([({"job": f"made-up-{number}"}, [({}, "x", 1.0)]) for number in range(1001)]), "at most 1,000 jobs"),
         (b'{"resourceLogs":[]}' + b" " * LARGEST, "at most 2,097,152 bytes"),
         (
             b'{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":' + b'{"arrayValue":{"values":[' * 100_000,

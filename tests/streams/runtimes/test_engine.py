@@ -18,6 +18,7 @@ from records import (
     JobMetric,
     LogChunk,
     NodeFinding,
+    Placement,
     Position,
     Record,
     Severity,
@@ -276,6 +277,25 @@ def test_poison_becomes_a_dead_letter_and_leaves_no_trace() -> None:
     assert (letter.stage, letter.offset, letter.value) == ("process", 1, poison.value)
     assert "ZeroDivisionError" in letter.reason
     assert [metric.step for metric in metrics(results)] == [10, 20]
+
+
+class Careless(JobProcessor):
+    def process(self, state: JobState, position: Position, record: Record) -> list[Record]:
+        made = super().process(state, position, record)
+        assert isinstance(record, LogChunk)
+        return [*made, *(Placement(job="j", node=line, since=1.0, seen=1.0) for line in record.lines)]
+
+
+def test_results_that_their_readers_refuse_are_not_written() -> None:
+    engine = Engine(Careless())
+    results = engine.handle([logs(0, ["n1"]), logs(1, ["n1\x1b[31m", "n2", ""], 2), logs(2, ["n3"], 5)])
+    (letter,) = letters(results)
+    assert (letter.stage, letter.offset) == ("process", 1)
+    assert "printable characters in node" in letter.reason
+    assert [decode(Placement, each.value or b"").node for each in results.records if each.topic == "placements"] == [
+        "n1",
+        "n3",
+    ]
 
 
 def test_unreadable_messages_become_dead_letters_with_their_place() -> None:

@@ -18,6 +18,7 @@ from processors.advise.metadata.values import (
     Value,
     choice,
     dotted,
+    is_small,
 )
 
 Program = Any
@@ -74,7 +75,8 @@ def _collection(kind: type) -> Any:
         held = entries(first)
         if held is not None and kind is dict:
             return {**held, **keywords}
-        if isinstance(first, (list, tuple, set, dict)):
+        hashes = kind not in {list, tuple}
+        if isinstance(first, (list, tuple, set, dict)) and (not hashes or is_small(first)):
             try:
                 return kind(first)
             except (TypeError, ValueError):

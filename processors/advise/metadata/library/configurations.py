@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from processors.advise.metadata import operations
+from processors.advise.metadata.budget import step
 from processors.advise.metadata.values import UNKNOWN, Class, Config, Instance, OpenFile, Term, Value
 
 from .merging import interpolated, merged, overrides, set_path
@@ -88,6 +89,7 @@ def _create(program: Program, arguments: Arguments, keywords: Keywords) -> Value
 
 def structured(value: Value, depth: int = 0) -> Value:
     """Return objects of dataclasses, and those inside, as a configuration."""
+    step()
     if isinstance(value, Instance) and depth < DEEPEST:
         return Config({key: structured(each, depth + 1) for key, each in value.names.items()})
     if isinstance(value, str):

@@ -7,7 +7,6 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any
 
-from processors.advise.metadata import operations
 from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Model, Module, Term, Value
 
 from .configurations import structured
@@ -262,6 +261,16 @@ def _compose(program: Program, arguments: Arguments, keywords: Keywords) -> Valu
     )
 
 
+def _path(arguments: Arguments, keywords: Keywords) -> Value:
+    """Return what these functions call `path`, by place or by name."""
+    return arguments[0] if arguments else keywords.get("path", UNKNOWN)
+
+
+def _located(program: Program, arguments: Arguments, keywords: Keywords) -> Value:
+    path = _path(arguments, keywords)
+    return locate(program, path) if isinstance(path, str) else UNKNOWN
+
+
 EXTERNALS: Mapping[str, Any] = {
     "hydra.main": _main,
     "nemo.core.config.hydra_runner": _main,
@@ -271,13 +280,8 @@ EXTERNALS: Mapping[str, Any] = {
     "hydra.compose": _compose,
     "hydra.utils.instantiate": _instantiate,
     "hydra.utils.call": _instantiate,
-    "hydra.utils.to_absolute_path": lambda program, arguments, keywords: arguments[0],
+    "hydra.utils.to_absolute_path": lambda program, arguments, keywords: _path(arguments, keywords),
     "hydra.utils.get_original_cwd": lambda program, arguments, keywords: program.absolute(program.directory),
-    "hydra.utils.get_class": lambda program, arguments, keywords: (
-        locate(program, arguments[0]) if operations.is_scalar(arguments[0]) else UNKNOWN
-    ),
-    "hydra.utils.get_method": lambda program, arguments, keywords: (
-        locate(program, arguments[0]) if operations.is_scalar(arguments[0]) else UNKNOWN
-    ),
+    **dict.fromkeys(("hydra.utils.get_class", "hydra.utils.get_method", "hydra.utils.get_object"), _located),
 }
 METHODS: Mapping[str, Any] = {"store": _store}

@@ -3,6 +3,7 @@
 import re
 
 from processors.advise.metadata import operations
+from processors.advise.metadata.budget import step
 from processors.advise.metadata.values import UNKNOWN, Config, Instance, Value
 
 from .namespaces import as_config
@@ -22,6 +23,7 @@ def interpolated(root: Value) -> Value:
         return value
 
     def replaced(value: Value, depth: int) -> Value:
+        step()
         if depth > DEEPEST:
             return value
         if isinstance(value, dict):
@@ -45,6 +47,7 @@ def _as_text(value: Value, otherwise: str) -> str:
 
 def merged(under: Value, over: Value, depth: int = 0) -> Value:
     """Return `under` with the entries of `over` in it, dictionary by dictionary."""
+    step()
     if isinstance(under, dict) and isinstance(over, dict) and depth < DEEPEST:
         if over.get("_delete_") is True:
             return as_config({key: each for key, each in over.items() if key != "_delete_"})

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from processors.advise.metadata.budget import step
 from processors.advise.metadata.values import Config, Value
 
 Program = Any
@@ -17,6 +18,7 @@ def _namespace(program: Program, arguments: Arguments, keywords: Keywords) -> Va
 
 def as_config(value: Value, depth: int = 0) -> Value:
     """Return dictionaries, and those inside, with their entries as attributes."""
+    step()
     if depth > 30:
         return value
     if isinstance(value, dict):

@@ -8,11 +8,14 @@ from typing import Any
 import yaml
 
 from processors.advise.metadata import operations
+from processors.advise.metadata.budget import step
 from processors.advise.metadata.values import Value
 
 from .standard_library import literal
 
 MOST_NODES = 20_000
+LONGEST_YAML = 200_000
+"""Characters. A longer one is data; it would take half a second."""
 
 
 DEEPEST = 30
@@ -54,6 +57,9 @@ _Loader.add_multi_constructor("", _untagged)
 
 def parse_yaml(text: str) -> Value:
     """Return a YAML document as plain values; null where it is not YAML or too large."""
+    if len(text) > LONGEST_YAML:
+        return None
+    step(1 + len(text) // 20)  # what a step of the interpreter takes
     try:
         found = next(iter(yaml.load_all(text, Loader=_Loader)), None)  # a safe loader
     except (yaml.YAMLError, ValueError, RecursionError, TypeError, AttributeError):

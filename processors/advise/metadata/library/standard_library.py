@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from processors.advise.metadata import operations
+from processors.advise.metadata.budget import step
 from processors.advise.metadata.values import UNKNOWN, Class, Config, DefaultMapping, Function, Model, Term, Value
 
 from .builtin_functions import converted, import_module
@@ -106,6 +107,7 @@ def literal(text: str) -> Value:
 
 def copied(value: Value, depth: int = 0) -> Value:
     """Return a copy of collections; other values are themselves."""
+    step()
     if isinstance(value, dict) and depth < 20:
         return type(value)({key: copied(each, depth + 1) for key, each in value.items()})
     if isinstance(value, list) and depth < 20:

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from processors.advise.metadata import Job, extract
+from processors.advise.metadata import Job
 from processors.advise.metadata.library.parsing import parse_json, parse_yaml
+from processors.advise.metadata.reading import workload as read
 from processors.advise.metadata.shell import commands
 from processors.advise.metadata.tree import SourceTree
 
@@ -137,5 +138,5 @@ _STATEMENTS = st.lists(
 @given(_STATEMENTS)
 def test_any_program_is_read(tmp_path: Path, lines: list[str]) -> None:
     (tmp_path / "x.py").write_text("import torch\n" + "\n".join(lines))
-    found = extract(Job(tmp_path, tmp_path, "python x.py"))
+    found = read(Job(tmp_path, tmp_path, "python x.py"))
     json.dumps({name: getattr(found, name) for name in found.__struct_fields__})

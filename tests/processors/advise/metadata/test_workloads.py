@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from processors.advise.metadata import Job, extract
+from processors.advise.metadata import Job
+from processors.advise.metadata.budget import Guard
+from processors.advise.metadata.reading import workload
 from processors.advise.metadata.registry import plain
 
 from .trees import grown, tree_files
@@ -39,7 +41,9 @@ def matches(answer: Any, accepted: Any) -> bool:
 
 def _judged(job: dict[str, Any], root: Path) -> dict[str, str]:
     tree = grown(root, tree_files((HERE / f"{job['tree']}.txt").read_text(encoding="utf-8")))
-    answer = extract(Job(tree, tree / job["directory"], job["command"], job["devices"], job["nodes"]))
+    guard = Guard()
+    answer = workload(Job(tree, tree / job["directory"], job["command"], job["devices"], job["nodes"]), guard)
+    assert guard.failed == {}
     found: dict[str, str] = {}
     for field in FIELDS:
         value = getattr(answer, field)

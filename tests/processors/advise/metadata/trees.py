@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from processors.advise.metadata import Job, extract
+from processors.advise.metadata import Job
+from processors.advise.metadata.reading import workload as read_workload
 from records import Workload
 
 
@@ -25,7 +26,7 @@ def tree_files(text: str) -> dict[str, str]:
 
 def workload(root: Path, files: dict[str, str], command: str, devices: int = 1, nodes: int = 1) -> Workload:
     tree = grown(root, files)
-    return extract(Job(tree, tree, command, devices, nodes))
+    return read_workload(Job(tree, tree, command, devices, nodes))
 
 
 LOOP = """
