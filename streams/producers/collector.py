@@ -16,7 +16,7 @@ from functools import partial
 import msgspec
 import structlog
 
-from records import LogChunk, NodeLogChunk
+from records import InvalidRecord, LogChunk, NodeLogChunk, check
 from streams.transport import Producer, outgoing
 
 from .checkpoint import CollectorCheckpoint, FilePosition
@@ -174,6 +174,11 @@ class Collector:
         template = make(path, self._settings.node)
         if template is None:
             self._refuse(path, f"the pattern {self._settings.pattern!r} finds no job in it")
+            return
+        try:
+            check(template)
+        except InvalidRecord as error:
+            self._refuse(path, f"its lines would be refused: {error}")
             return
         tail, place = self._tails.get(path), self._checkpoint.logs.get(path)
         if tail is not None and tail.full:
