@@ -60,9 +60,12 @@ class Collector:
         self._clock, self._monotonic = clock, monotonic
         self._checkpoint = CollectorCheckpoint(settings.checkpoint)
         self._tails: dict[str, Tail] = {}
+        self.metrics = CollectorMetrics()
         self._feeds: dict[str, KernelLog | SystemJournal] = {}
         if JOURNAL in settings.node_globs:
-            self._feeds[JOURNAL] = SystemJournal(settings.node, clock=clock, monotonic=monotonic)
+            self._feeds[JOURNAL] = SystemJournal(
+                settings.node, clock=clock, monotonic=monotonic, unreadable=self.metrics.journal_unreadable.inc
+            )
         self._refused: set[str] = set()
         self._searched = float("-inf")
         self._saved = monotonic()
@@ -72,7 +75,6 @@ class Collector:
         self._changed = threading.Lock()
         self._dirty = False
         _raise_file_limit()
-        self.metrics = CollectorMetrics()
         self.has_shipped = False
         self.shipper = Shipper(
             connect,
