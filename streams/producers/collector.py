@@ -21,6 +21,7 @@ from streams.transport import Producer, outgoing
 
 from .checkpoint import CollectorCheckpoint, FilePosition
 from .collector_settings import CollectorSettings
+from .fingerprint import continues
 from .journal import SystemJournal
 from .kernel_log import KernelLog
 from .log_files import OpenedLog, RefusedFile, open_log, search
@@ -28,7 +29,7 @@ from .metrics import CollectorMetrics
 from .paths import JobPattern, node_log
 from .pipe_intake import PipeIntake
 from .shipper import Envelope, Shipper, Source
-from .tail import READ, Shippable, Tail, continues, rotated
+from .tail import READ, Shippable, Tail, report_rewritten, rotated
 
 log = structlog.get_logger(__name__)
 
@@ -223,23 +224,23 @@ class Collector:
         self, path: str, template: LogChunk | NodeLogChunk, place: FilePosition | None, opened: OpenedLog
     ) -> Tail:
         file, status = opened.file, opened.status
-        limits = self._settings.limits
+        make = partial(Tail, path, template, name=self._name, limits=self._settings.limits, metrics=self.metrics)
         if place is not None and continues(file, place):
-            return Tail(path, template, place, file, name=self._name, limits=limits)
+            return make(place, file)
         if place is not None and (older := rotated(path, place, status.st_uid)):
-            tail = Tail(path, template, place, older[0], name=self._name, limits=limits)
+            tail = make(place, older[0])
             for each in [*older[1:], file]:
                 self._remember_finished(tail.inodes[-1])
                 tail.follow(each)
             return tail
         if place is not None:
-            log.warning("log_replaced", path=path, consequence="what stands in its place is read from its beginning")
+            report_rewritten(path, self.metrics, read=place.read or place.offset, size=status.st_size)
         fresh = FilePosition(
             device=status.st_dev, inode=status.st_ino, owner=status.st_uid, producer=self._name(status)
         )
         if isinstance(template, NodeLogChunk) and self._first_search and place is None:
             fresh = msgspec.structs.replace(fresh, offset=status.st_size)
-        return Tail(path, template, fresh, file, name=self._name, limits=limits)
+        return make(fresh, file)
 
     def _finish(self, path: str, tail: Tail) -> None:
         """The file was deleted: ship the rest of it, then forget it."""
