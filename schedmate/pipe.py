@@ -12,6 +12,8 @@ import time
 
 from schedmate import SETTINGS_FILE
 from streams.producers.child import Child
+from streams.producers.collector_socket import VARIABLE as SOCKET_VARIABLE
+from streams.producers.collector_socket import choose_socket
 from streams.producers.environment import UnknownJob, identify
 from streams.producers.pipe_options import UsageError, number, parse
 
@@ -24,8 +26,9 @@ if TYPE_CHECKING:
     from streams.producer import Producer
     from streams.producers.environment import Identity
 
-OPTIONS = ("job", "attempt", "rank", "node", "log")
+OPTIONS = ("job", "attempt", "rank", "node", "socket", "log")
 VARIABLE = "SCHEDMATE_PRODUCER__"
+BROKERS = "SCHEDMATE_KAFKA__BROKERS"
 NUMBERS: dict[str, int | float] = {
     "spool_mb": 512,
     "hold_seconds": 0.02,
@@ -40,7 +43,7 @@ def run(arguments: Sequence[str]) -> None:
     """Run a pipe and end as it does; return where the command line has something to say first: help, or what is wrong."""
     try:
         options, command = parse(arguments, OPTIONS)
-        directory, numbers, clusters = read_settings(os.environ)
+        directory, numbers, clusters, socket = read_settings(os.environ, options.get("socket"))
         identity = identify(
             job=options.get("job"),
             attempt=number(options, "attempt"),
@@ -50,7 +53,7 @@ def run(arguments: Sequence[str]) -> None:
         )
     except (UsageError, UnknownJob, ValueError):
         return
-    start(identity, command, (directory, numbers), _settings, options.get("log"))
+    start(identity, command, (directory, numbers), _settings, log=options.get("log"), socket=socket)
 
 
 def start(
@@ -58,7 +61,9 @@ def start(
     command: Sequence[str],
     producer: tuple[str, Mapping[str, int | float]],
     settings: Callable[[], Settings],
+    *,
     log: str | None = None,
+    socket: str | None = None,
 ) -> None:
     """Run a pipe and end as it does.
 
@@ -68,6 +73,7 @@ def start(
         producer: Directory and numbers (`NUMBERS`) of the section `[producer]`.
         settings: All settings; called in the process that ships.
         log: File for that process's own log.
+        socket: Where the collector takes in lines; None for Kafka.
     """
     directory, numbers = producer
     child = Child(command) if command else None
@@ -87,9 +93,12 @@ def start(
         limits=ChunkLimits(int(numbers["chunk_lines"]), seconds=numbers["chunk_seconds"]),
         log=log,
         run=ShippingRun(began, command) if identity.whole else None,
+        receiver="collector" if socket else "broker",
     )
 
     def connect() -> Producer:
+        if socket is not None:
+            return _collector(socket, settings if log else None)
         from schedmate import logging  # noqa: PLC0415
         from schedmate.connections import kafka_connection  # noqa: PLC0415
         from streams.kafka import KafkaProducer  # noqa: PLC0415
@@ -102,24 +111,47 @@ def start(
     end_like(follow(child, how, connect) if child else filter_through(how, connect))
 
 
-def read_settings(environment: Mapping[str, str]) -> tuple[str, dict[str, int | float], tuple[str, ...]]:
-    """Return what the settings file and the environment say: directory and numbers of `[producer]`, and the clusters of `[slurm]`.
+def _collector(socket: str, settings: Callable[[], Settings] | None) -> Producer:
+    """Connect to the collector. `settings` are read for the log alone: a pipe without one loads none."""
+    from streams.producers.collector_connection import CollectorConnection  # noqa: PLC0415
+
+    if settings is not None:
+        from schedmate import logging  # noqa: PLC0415
+
+        logging.configure(settings().service)
+    return CollectorConnection(socket)
+
+
+def read_settings(
+    environment: Mapping[str, str], socket: str | None = None
+) -> tuple[str, dict[str, int | float], tuple[str, ...], str | None]:
+    """Return what the settings file and the environment give a pipe.
+
+    Directory and numbers of `[producer]`, the clusters of `[slurm]`, and the collector's socket, which an option may name. That is None
+    where the pipe writes to Kafka.
 
     Raises:
         ValueError: They say something that the settings would refuse, or the file cannot be read.
     """
     state = environment.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")  # noqa: PTH111  not pathlib: it takes 5 ms
-    found: dict[str, object] = {"directory": f"{state}/schedmate", **NUMBERS}
+    found: dict[str, object] = {"directory": f"{state}/schedmate", "socket": "", **NUMBERS}
     clusters: tuple[str, ...] = ()
+    broker_named = False
     file = environment.get("SCHEDMATE_CONFIG") or SETTINGS_FILE
     if environment.get("SCHEDMATE_CONFIG") or os.path.exists(file):  # noqa: PTH110
         sections = _sections(file)
         found |= {name: value for name, value in sections[0].items() if name in found}
         clusters = _names(sections[1].get("clusters", []))
+        broker_named = "brokers" in sections[2]
     given = {name.upper(): value for name, value in environment.items()}
     found |= {name: value for name in found if (value := given.get(f"{VARIABLE}{name.upper()}")) is not None}
-    directory = str(found.pop("directory"))
-    return directory, {name: _positive(name, value) for name, value in found.items()}, clusters
+    directory, named = str(found.pop("directory")), found.pop("socket")
+    if not isinstance(named, str):
+        raise ValueError(f"expected a path for producer.socket, got {named!r}")
+    chosen = choose_socket(
+        socket or environment.get(SOCKET_VARIABLE) or named, broker_named=broker_named or BROKERS in given
+    )
+    return directory, {name: _positive(name, value) for name, value in found.items()}, clusters, chosen
 
 
 def _names(value: object) -> tuple[str, ...]:
@@ -146,9 +178,9 @@ def _sections(file: str) -> list[dict[str, object]]:
             content = tomllib.load(opened)
     except OSError as error:
         raise ValueError(f"expected a settings file at {file}: {error.strerror}") from error
-    sections = [content.get("producer", {}), content.get("slurm", {})]
+    sections = [content.get(name, {}) for name in ("producer", "slurm", "kafka")]
     if not all(isinstance(section, dict) for section in sections):
-        raise ValueError(f"expected sections [producer] and [slurm] in {file}")
+        raise ValueError(f"expected sections [producer], [slurm] and [kafka] in {file}")
     return sections
 
 

@@ -1,5 +1,6 @@
 """`schedmate pipe`: a job's output, passed through and shipped."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,7 @@ import typer
 from schedmate.cli import fail
 from schedmate.pipe import NUMBERS, start
 from schedmate.settings import Loaded
+from streams.producers.collector_socket import VARIABLE, choose_socket
 from streams.producers.environment import UnknownJob, identify
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -33,12 +35,23 @@ def command(
     node: Annotated[
         str | None, typer.Option(help="The scheduler's name of this host.", show_default="host name")
     ] = None,
+    socket: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="Hand the lines to the node's collector at this socket.",
+            show_default=f"{VARIABLE}, producer.socket, else /run/schedmate/collector.sock where that exists and no broker is set",
+        ),
+    ] = None,
     log: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Where the shipping side writes its own log.", show_default="nowhere"),
     ] = None,
 ) -> None:
-    """Pass a job's output through, untouched and at once, and ship a copy to Kafka.
+    """Pass a job's output through, untouched and at once, and ship a copy to this node's collector, or to Kafka.
+
+    The collector (`schedmate collect --socket PATH`) takes only lines of the user's own jobs. With Kafka rights of its own, as where
+    kafka.brokers is set, a pipe can write under any job's id.
 
     The job never waits for us: while the broker is away, lines go to disk (producer.spool_mb) and are sent later, in order; past that
     they are counted, and the count is sent. With a command, its stdout and stderr stay apart, its exit code and signals are kept.
@@ -54,10 +67,12 @@ def command(
         return
     producer = settings.producer
     numbers = {name: getattr(producer, name) for name in NUMBERS}
+    named = socket or os.environ.get(VARIABLE) or producer.socket
     start(
         identity,
         arguments or (),
         (str(producer.directory), numbers),
         lambda: settings,
-        None if log is None else str(log),
+        log=None if log is None else str(log),
+        socket=choose_socket(named, broker_named=("kafka", "brokers") in loaded.origins),
     )

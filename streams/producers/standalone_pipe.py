@@ -12,6 +12,8 @@ import sys
 import time
 
 from .child import Child
+from .collector_socket import DEFAULT_SOCKET
+from .collector_socket import VARIABLE as SOCKET_VARIABLE
 from .environment import UnknownJob, identify
 from .pipe_options import UsageError, number, parse
 
@@ -34,9 +36,9 @@ Without a command: standard input to standard output. With one: its stdout and s
   --node NAME    the scheduler's name of this host (default: host name)
   --socket PATH  where the collector listens (default: SCHEDMATE_SOCKET, else /run/schedmate/collector.sock)
 
-The variables SCHEDMATE_PRODUCER__DIRECTORY, __SPOOL_MB, __HOLD_SECONDS and __CLOSE_SECONDS mean what they mean for schedmate pipe.
+The variables SCHEDMATE_PRODUCER__SOCKET, __DIRECTORY, __SPOOL_MB, __HOLD_SECONDS and __CLOSE_SECONDS mean what they mean for
+schedmate pipe.
 """
-DEFAULT_SOCKET = "/run/schedmate/collector.sock"
 VARIABLE = "SCHEDMATE_PRODUCER__"
 OPTIONS = ("job", "attempt", "rank", "node", "socket")
 
@@ -59,7 +61,8 @@ def main() -> None:
     except (UnknownJob, UsageError) as error:
         sys.stderr.write(f"schedmate pipe: {error}\n")
         sys.exit(2)
-    socket = options.get("socket") or os.environ.get("SCHEDMATE_SOCKET") or DEFAULT_SOCKET
+    named = os.environ.get(SOCKET_VARIABLE) or os.environ.get(f"{VARIABLE}SOCKET")
+    socket = options.get("socket") or named or DEFAULT_SOCKET
     child = Child(command) if command else None
     _ship(identity, child, socket, numbers)
 
