@@ -19,7 +19,7 @@ from pathlib import Path
 
 import structlog
 
-from records import InvalidRecord, JobEvent, LogChunk, Position, UserError, check, decode
+from records import InvalidRecord, JobEvent, LogChunk, Position, Record, UserError, check, decode
 from streams.accept import accept
 from streams.transport import Message
 
@@ -252,12 +252,8 @@ class PipeIntake:
         except (InvalidEntry, InvalidRecord) as error:
             self._refuse(client, number, str(error))
             return
-        # What the envelope states besides its record was not checked, so the record's own fields replace it. A pipe that connects
-        # again repeats its unanswered messages: the key keeps them in order behind those of its old connection.
-        chunk = isinstance(record, LogChunk)
-        key = f"pipe/{client.user}/{record.producer if chunk else f'{record.job}/events'}"
-        envelope.source = Source(record.job, record.attempt, record.node if chunk else "", key)
-        envelope.lines = len(record.lines) if chunk else 0
+        # Source and count of the envelope come from the record, which was checked.
+        envelope.source, envelope.lines = _counted_by(record, client.user)
         client.unanswered += envelope.size
         envelope.done = partial(self._done, client, number, envelope.size)
         self._take(client, number, envelope)
@@ -304,15 +300,28 @@ class PipeIntake:
 
 def _checked(envelope: Envelope) -> LogChunk | JobEvent:
     """Return the record of `envelope`. Raises `InvalidRecord` where a reader of its topic would not take it, or it is another job's."""
-    message = envelope.message
+    value, message = envelope.message.value or b"", envelope.message
+    record: Record
     if message.topic == LOGS:
-        record = decode(LogChunk, message.value or b"")  # a pipe writes none of the other forms that readers take
+        record = decode(LogChunk, value)  # a pipe writes none of the other forms that readers take
         check(record)
     else:
-        record = accept(Message(Position(message.topic, 0, 0), message.key, message.value or b"", 0.0))
+        record = accept(Message(Position(message.topic, 0, 0), message.key, value, 0.0))
+    assert isinstance(record, LogChunk | JobEvent)
     if record.job != envelope.source.job:
         raise InvalidRecord(f"expected a record of job {envelope.source.job!r}, got one of {record.job!r}")
     return record
+
+
+def _counted_by(record: LogChunk | JobEvent, user: int) -> tuple[Source, int]:
+    """Return the source of a record and the number of its lines.
+
+    A pipe that connects again repeats its unanswered messages. The ordering key keeps them in order behind those of its old connection.
+    """
+    if isinstance(record, LogChunk):
+        key = f"pipe/{user}/{record.producer}"
+        return Source(record.job, record.attempt, record.node, key), len(record.lines)
+    return Source(record.job, record.attempt, "", f"pipe/{user}/{record.job}/events"), 0
 
 
 def _listen(path: Path) -> socket.socket:

@@ -159,6 +159,10 @@ class Tail:
         data = data or b""
         if data and not at_end and not data.strip(b"\0"):
             data, at_end = self._pass_hole(now)
+        if not at_end and data.endswith(b"\0"):
+            at_end = (
+                next_data(self._file, self._known.end + len(data)) is None
+            )  # a program may have yet to fill the rest
         self._read_to_end = state if at_end else None
         if at_end and data.endswith(b"\0" * SHORTEST):
             self._report_gap()

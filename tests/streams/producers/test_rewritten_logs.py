@@ -202,9 +202,11 @@ def test_nul_bytes_on_disk_are_skipped_and_single_ones_are_text(site: Site) -> N
     assert value(collector.metrics.skipped_bytes) == 2 * READ + 16
 
 
-def test_text_in_a_preallocated_file_is_read_as_it_comes(site: Site) -> None:
+@pytest.mark.parametrize("size", [100_000, 1 << 34])
+def test_text_in_a_preallocated_file_is_read_as_it_comes(site: Site, size: int) -> None:
     """A program may reserve the room for its log, and fill it."""
-    path = site.write("1.out", bytes(100_000))
+    path = site.write("1.out", b"")
+    os.truncate(path, size)
     collector = site.start()
     site.settle(collector)
     with path.open("r+b", buffering=0) as out:
