@@ -8,7 +8,7 @@ from .checkpoint import FilePosition
 HEAD = 4096
 """Bytes at a file's beginning that are compared: more than the banner that every run of a program prints."""
 LAST = 4096
-"""Bytes before the end of what was read that are compared. Two runs of one program differ there if anywhere: both may begin alike."""
+"""Bytes before the end of what was read that are compared. Two runs of one program may begin with the same lines and differ only there."""
 
 
 class Fingerprint:

@@ -83,7 +83,7 @@ def test_a_named_socket_comes_before_a_broker_and_a_broker_before_the_usual_sock
     expected = str(usual) if naming.chosen == USUAL else naming.chosen
     variables = {"SCHEDMATE_CONFIG": str(tmp_path / "s.toml"), **naming.environment}
     assert read_settings(variables, naming.option)[-1] == expected
-    # The command line, which reads all settings, decides alike.
+    # The command line reads all settings and makes the same choice.
     started: list[object] = []
     monkeypatch.setattr("schedmate.cli.pipe.start", lambda *_, **named: started.append(named["socket"]))
     for name, value in variables.items():

@@ -91,9 +91,9 @@ def test_a_field_that_cannot_be_read_is_reported(fields: dict[str, object], reas
     reported: list[str] = []
     read = accept(message(json.dumps({"message": "step 1"} | fields).encode()), reported.append)
     assert read == LogChunk(job="7", lines=["step 1"], time=12.5)
-    (said,) = reported
-    assert reason in said
-    assert len(said) < 200
+    (message_of_it,) = reported
+    assert reason in message_of_it
+    assert len(message_of_it) < 200
 
 
 VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.integers())

@@ -1,4 +1,4 @@
-"""Runs of NUL bytes are found alike however a file was cut into reads."""
+"""Runs of NUL bytes are found whatever the sizes of the reads."""
 
 import os
 from itertools import pairwise
