@@ -350,8 +350,8 @@ class Collector:
             if not self._dirty and not any(tail.unsaved for tail in self._tails.values()):
                 return
             for path, tail in self._tails.items():
-                self._checkpoint.logs[path] = tail.acknowledged
-                tail.unsaved = False
+                self._checkpoint.logs[path] = tail.position
+                tail.saved()
             self._dirty = False
         try:
             self._checkpoint.save()

@@ -72,7 +72,8 @@ class Tail:
         self.ready: deque[Shippable] = deque()
         self.acknowledged = place
         self.unsaved = not place.offset
-        """True while no checkpoint holds the producer name: nothing may be shipped under a name that a crash would take away."""
+        """True while no checkpoint holds the producer's name and the beginning of the content. Nothing may be shipped before: after a
+        crash the same name would number other lines."""
         self.idle_since: float | None = None
         self._template, self._name, self._limits, self._metrics = template, name, limits, metrics
         self._gap_reported = False
@@ -83,6 +84,21 @@ class Tail:
     def inodes(self) -> list[tuple[int, int]]:
         """Device and inode of the file being read and of those that come after it."""
         return [(self._place.device, self._place.inode), *map(identity, self._waiting)]
+
+    @property
+    def position(self) -> FilePosition:
+        """What to keep in a checkpoint: the acknowledged border, and all that is known of the file's content.
+
+        Lines behind the border may have been shipped. Were the file written anew, its new lines must not get their numbers.
+        """
+        acknowledged = self.acknowledged
+        same_file = (acknowledged.device, acknowledged.inode) == (self._place.device, self._place.inode)
+        return self._known.added_to(acknowledged) if same_file else acknowledged
+
+    def saved(self) -> None:
+        """Note that a checkpoint holds `position`. That of a file of which nothing was read is not enough."""
+        self.unsaved = False
+        self._saved_empty = not self._known.end
 
     @property
     def deleted(self) -> bool:
@@ -137,6 +153,7 @@ class Tail:
     def _open(self, file: int, place: FilePosition) -> None:
         self._file, self._place = file, place
         self._known = Fingerprint(file, place.offset)
+        self._saved_empty = False
         self._after_gap = not place.offset
         self._read_to_end: tuple[int, int, int] | None = None
         mark = Mark(place.offset, place.line, place.piece)
@@ -225,6 +242,8 @@ class Tail:
             )
 
     def _take(self, ready: list[Ready[LogChunk | NodeLogChunk]]) -> None:
+        if ready and self._saved_empty:
+            self.unsaved, self._saved_empty = True, False
         for chunk in ready:
             after, self._seq = chunk.after, chunk.next_seq
             place = msgspec.structs.replace(
