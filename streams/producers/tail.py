@@ -254,7 +254,10 @@ class Tail:
     def _restart(self, status: os.stat_result, now: float) -> None:
         """The file was truncated, or written anew: number what comes from its beginning, under a new name."""
         report_rewritten(self.path, self._metrics, read=self._known.end, size=status.st_size)
-        self.finish(now)
+        if self._read_to_end is None:
+            self.flush()  # the end of the last line was not read: what is held of it may be half a number
+        else:
+            self.finish(now)
         self.acknowledged = FilePosition(
             device=status.st_dev, inode=status.st_ino, owner=status.st_uid, producer=self._name(status)
         )

@@ -142,6 +142,17 @@ def test_a_line_that_a_truncation_cut_is_shipped(site: Site) -> None:
     assert site.once() == ["one", "two without its end", "three"]
 
 
+def test_half_a_line_whose_rest_was_not_read_is_not_shipped(site: Site) -> None:
+    path = site.write("1.out", text(1, READ // 10))
+    collector = site.start()
+    site.now += 0.25
+    collector.step()
+    rewrite(path, b"three\n")
+    site.settle(collector)
+    assert set(site.once()) <= {*lines(text(1, READ // 10)), "three"}
+    assert site.once()[-1] == "three"
+
+
 def test_a_checkpoint_of_an_earlier_release_is_gone_on_with(site: Site) -> None:
     site.write("1.out", text(1, 100))
     collector = site.start()
