@@ -177,9 +177,8 @@ class Tail:
         if data and not at_end and not data.strip(b"\0"):
             data, at_end = self._pass_hole(now)
         if not at_end and data.endswith(b"\0"):
-            at_end = (
-                next_data(self._file, self._known.end + len(data)) is None
-            )  # a program may have yet to fill the rest
+            # Nothing but a hole follows: its program may have yet to fill it.
+            at_end = next_data(self._file, self._known.end + len(data)) is None
         self._read_to_end = state if at_end else None
         if at_end and data.endswith(b"\0" * SHORTEST):
             self._report_gap()
