@@ -1,7 +1,7 @@
 """`schedmate pipe`, at once: what the job waits for is read with the standard library alone, and all else loads beside the running job.
 
-The command line (`cli/pipe.py`) says how a pipe is called, and what is wrong with a call; the settings of Kafka are
-read by the process that ships. Where those are wrong the job runs all the same, and its lines wait on disk as while the broker is away.
+Whatever is wrong with settings, variables and options is a warning, and the command runs. The settings of Kafka are read by the process
+that ships. Where those are wrong the lines wait on disk as while the broker is away.
 """
 
 from __future__ import annotations
@@ -11,19 +11,21 @@ import sys
 import time
 
 from schedmate import SETTINGS_FILE
-from streams.producers.child import Child
+from streams.producers.child import run
 from streams.producers.collector_socket import VARIABLE as SOCKET_VARIABLE
 from streams.producers.collector_socket import choose_socket
-from streams.producers.environment import UnknownJob, identify
-from streams.producers.pipe_options import UsageError, number, parse
+from streams.producers.descriptors import say
+from streams.producers.environment import state_directory
+from streams.producers.pipe_call import identified
+from streams.producers.pipe_options import UsageError, parse
 
 # Not the one of `typing`, which takes a quarter of the time that the start may cost a job.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from schedmate.settings import Settings
     from streams.producer import Producer
+    from streams.producers.child import Child
     from streams.producers.environment import Identity
 
 OPTIONS = ("job", "attempt", "rank", "node", "socket", "log")
@@ -39,161 +41,173 @@ NUMBERS: dict[str, int | float] = {
 """What of the settings' section `[producer]` a pipe needs, and the settings' own defaults: whole numbers stay whole."""
 
 
-def run(arguments: Sequence[str]) -> None:
-    """Run a pipe and end as it does; return where the command line has something to say first: help, or what is wrong."""
-    try:
-        options, command = parse(arguments, OPTIONS)
-        directory, numbers, clusters, socket = read_settings(os.environ, options.get("socket"))
-        identity = identify(
-            job=options.get("job"),
-            attempt=number(options, "attempt"),
-            rank=number(options, "rank"),
-            node=options.get("node"),
-            clusters=clusters,
-        )
-    except (UsageError, UnknownJob, ValueError):
-        return
-    start(identity, command, (directory, numbers), _settings, log=options.get("log"), socket=socket)
-
-
-def start(
-    identity: Identity,
-    command: Sequence[str],
-    producer: tuple[str, Mapping[str, int | float]],
-    settings: Callable[[], Settings],
-    *,
-    log: str | None = None,
-    socket: str | None = None,
-) -> None:
-    """Run a pipe and end as it does.
+def start(arguments: Sequence[str], file: str | None = None, changes: Sequence[str] = ()) -> None:
+    """Run a pipe and end as it does; return where the command line has something to say first: help, or that it is not clear what to run.
 
     Args:
-        identity: Whose lines it ships.
-        command: What to run; empty for standard input.
-        producer: Directory and numbers (`NUMBERS`) of the section `[producer]`.
-        settings: All settings; called in the process that ships.
-        log: File for that process's own log.
-        socket: Where the collector takes in lines; None for Kafka.
+        arguments: Options and command.
+        file: The settings file that the command line names.
+        changes: Settings that it changes, as `section.name=value`.
     """
-    directory, numbers = producer
-    child = Child(command) if command else None
-    began = child.began if child else time.time()
-    # The job runs: all else is loaded beside it.
+    faults: list[str] = []
+    try:
+        options, command = parse(arguments, OPTIONS, faults)
+    except UsageError:
+        return
+    flags = dict(change.partition("=")[::2] for change in changes)
+    directory, numbers, clusters, named = read_settings(os.environ, faults, file, flags)
+    socket = _socket(options.get("socket"), named)
+    identity = identified(options, os.environ, faults, clusters)
+    for fault in faults:
+        say(fault)
+    where = (directory, numbers, socket, options.get("log"))
+    run(command, lambda child: _ship(identity, child, where, (file, flags)))
+
+
+def _ship(
+    identity: Identity | None,
+    child: Child | None,
+    where: tuple[str, Mapping[str, int | float], str | None, str | None],
+    source: tuple[str | None, Mapping[str, str]],
+) -> int:
+    """Do the rest, which is loaded while the job runs, and return the exit status."""
     from streams.producers.chunker import ChunkLimits  # noqa: PLC0415
-    from streams.producers.pipe import end_like, filter_through, follow, fresh_name  # noqa: PLC0415
+    from streams.producers.pipe import filter_through, follow, fresh_name  # noqa: PLC0415
     from streams.producers.pipe_settings import PipeSettings, ShippingRun  # noqa: PLC0415
 
-    how = PipeSettings(
-        identity=identity,
-        name=fresh_name(identity.node),
-        spool=f"{directory}/spool",
-        spool_bytes=int(numbers["spool_mb"]) << 20,
-        hold=numbers["hold_seconds"],
-        close_timeout=numbers["close_seconds"],
-        limits=ChunkLimits(int(numbers["chunk_lines"]), seconds=numbers["chunk_seconds"]),
-        log=log,
-        run=ShippingRun(began, command) if identity.whole else None,
-        receiver="collector" if socket else "broker",
-    )
+    directory, numbers, socket, log = where
+    how = None
+    if identity is not None:
+        began, command = (child.began, child.command) if child else (time.time(), ())
+        how = PipeSettings(
+            identity=identity,
+            name=fresh_name(identity.node),
+            spool=f"{directory}/spool",
+            spool_bytes=int(numbers["spool_mb"]) << 20,
+            hold=numbers["hold_seconds"],
+            close_timeout=numbers["close_seconds"],
+            limits=ChunkLimits(int(numbers["chunk_lines"]), seconds=numbers["chunk_seconds"]),
+            log=log,
+            run=ShippingRun(began, command) if identity.whole else None,
+            receiver="collector" if socket else "broker",
+        )
 
     def connect() -> Producer:
+        if socket is None or log is not None:
+            from pathlib import Path  # noqa: PLC0415
+
+            from schedmate import logging  # noqa: PLC0415
+            from schedmate.settings import load  # noqa: PLC0415
+
+            file, flags = source
+            settings = load(None if file is None else Path(file), flags).settings
+            if log is not None:
+                logging.configure(settings.service)
         if socket is not None:
-            return _collector(socket, settings if log else None)
-        from schedmate import logging  # noqa: PLC0415
+            from streams.producers.collector_connection import CollectorConnection  # noqa: PLC0415
+
+            return CollectorConnection(socket)
         from schedmate.connections import kafka_connection  # noqa: PLC0415
         from streams.kafka import KafkaProducer  # noqa: PLC0415
 
-        loaded = settings()
-        if log is not None:
-            logging.configure(loaded.service)
-        return KafkaProducer(kafka_connection(loaded.kafka), linger_ms=0)
+        return KafkaProducer(kafka_connection(settings.kafka), linger_ms=0)
 
-    end_like(follow(child, how, connect) if child else filter_through(how, connect))
+    return follow(child, how, connect) if child else filter_through(how, connect)
 
 
-def _collector(socket: str, settings: Callable[[], Settings] | None) -> Producer:
-    """Connect to the collector. `settings` are read for the log alone: a pipe without one loads none."""
-    from streams.producers.collector_connection import CollectorConnection  # noqa: PLC0415
-
-    if settings is not None:
-        from schedmate import logging  # noqa: PLC0415
-
-        logging.configure(settings().service)
-    return CollectorConnection(socket)
+def _socket(option: str | None, named: tuple[str, bool]) -> str | None:
+    """Return the socket of the collector that the pipe hands its lines to; None where it writes to Kafka."""
+    setting, broker_named = named
+    return choose_socket(option or os.environ.get(SOCKET_VARIABLE) or setting, broker_named=broker_named)
 
 
 def read_settings(
-    environment: Mapping[str, str], socket: str | None = None
-) -> tuple[str, dict[str, int | float], tuple[str, ...], str | None]:
-    """Return what the settings file and the environment give a pipe.
+    environment: Mapping[str, str], faults: list[str], file: str | None = None, flags: Mapping[str, str] | None = None
+) -> tuple[str, dict[str, int | float], tuple[str, ...], tuple[str, bool]]:
+    """Return what settings file, environment and `flags` give a pipe.
 
-    Directory and numbers of `[producer]`, the clusters of `[slurm]`, and the collector's socket, which an option may name. That is None
-    where the pipe writes to Kafka.
-
-    Raises:
-        ValueError: They say something that the settings would refuse, or the file cannot be read.
+    Directory and numbers of `[producer]`, the clusters of `[slurm]`, and what decides where it ships: the socket of `[producer]`, and
+    whether a broker is named. What the settings would refuse has its default; `faults` gets a sentence for each.
     """
-    state = environment.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")  # noqa: PTH111  not pathlib: it takes 5 ms
-    found: dict[str, object] = {"directory": f"{state}/schedmate", "socket": "", **NUMBERS}
+    flags = flags or {}
+    found: dict[str, object] = {"directory": "", "socket": "", **NUMBERS}
     clusters: tuple[str, ...] = ()
     broker_named = False
-    file = environment.get("SCHEDMATE_CONFIG") or SETTINGS_FILE
-    if environment.get("SCHEDMATE_CONFIG") or os.path.exists(file):  # noqa: PTH110
-        sections = _sections(file)
-        found |= {name: value for name, value in sections[0].items() if name in found}
-        clusters = _names(sections[1].get("clusters", []))
-        broker_named = "brokers" in sections[2]
+    named = file or environment.get("SCHEDMATE_CONFIG")
+    if named or os.path.exists(SETTINGS_FILE):  # noqa: PTH110
+        producer, slurm, kafka = _sections(named or SETTINGS_FILE, faults)
+        found.update((name, value) for name, value in producer.items() if name in found)
+        clusters = _names(slurm.get("clusters", []), faults)
+        broker_named = "brokers" in kafka
     given = {name.upper(): value for name, value in environment.items()}
-    found |= {name: value for name in found if (value := given.get(f"{VARIABLE}{name.upper()}")) is not None}
-    directory, named = str(found.pop("directory")), found.pop("socket")
-    if not isinstance(named, str):
-        raise ValueError(f"expected a path for producer.socket, got {named!r}")
-    chosen = choose_socket(
-        socket or environment.get(SOCKET_VARIABLE) or named, broker_named=broker_named or BROKERS in given
-    )
-    return directory, {name: _positive(name, value) for name, value in found.items()}, clusters, chosen
+    for name in found:
+        value = flags.get(f"producer.{name}", given.get(f"{VARIABLE}{name.upper()}"))
+        if value is not None:
+            found[name] = value
+    directory, socket = found.pop("directory") or state_directory(environment), found.pop("socket")
+    if not isinstance(socket, str):
+        faults.append(f"expected a path for producer.socket, got {socket!r}: it is left out")
+        socket = ""
+    numbers = {name: _positive(name, value, faults) for name, value in found.items()}
+    broker_named = broker_named or BROKERS in given or "kafka.brokers" in flags
+    return str(directory), numbers, clusters, (socket, broker_named)
 
 
-def _names(value: object) -> tuple[str, ...]:
+def _names(value: object, faults: list[str]) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise ValueError(f"expected a list of names for slurm.clusters, got {value!r}")
+        faults.append(f"expected a list of names for slurm.clusters, got {value!r}: it is left out")
+        return ()
     return tuple(value)
 
 
-def _positive(name: str, value: object) -> int | float:
-    whole = isinstance(NUMBERS[name], int)
-    if not isinstance(value, str | int | float) or isinstance(value, bool):
-        raise ValueError(f"expected a number for producer.{name}, got {value!r}")
-    read = int(value) if whole else float(value)
-    if not (0 if name.endswith(("hold_seconds", "close_seconds")) else 1e-9) <= read < 1e9:
-        raise ValueError(f"expected a positive number for producer.{name}, got {value!r}")
-    return read
+def _positive(name: str, value: object, faults: list[str]) -> int | float:
+    default = NUMBERS[name]
+    least = 0 if name.endswith(("hold_seconds", "close_seconds")) else 1e-9
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        try:
+            read = int(value) if isinstance(default, int) else float(value)
+        except (ValueError, OverflowError):
+            read = -1
+        if least <= read < 1e9:
+            return read
+    faults.append(f"expected a positive number for producer.{name}, got {value!r}: it is {default:g}")
+    return default
 
 
-def _sections(file: str) -> list[dict[str, object]]:
-    import tomllib  # noqa: PLC0415
-
+def _sections(file: str, faults: list[str]) -> list[dict[str, object]]:
     try:
+        import tomllib  # noqa: PLC0415
+
         with open(file, "rb") as opened:  # noqa: PTH123
             content = tomllib.load(opened)
-    except OSError as error:
-        raise ValueError(f"expected a settings file at {file}: {error.strerror}") from error
-    sections = [content.get(name, {}) for name in ("producer", "slurm", "kafka")]
-    if not all(isinstance(section, dict) for section in sections):
-        raise ValueError(f"expected sections [producer], [slurm] and [kafka] in {file}")
+    except Exception as error:  # noqa: BLE001  whatever it is: the command must run
+        why = getattr(error, "strerror", None) or error
+        faults.append(f"expected a settings file at {file}: {why}: defaults are used")
+        return [{}, {}, {}]
+    sections = []
+    for name in ("producer", "slurm", "kafka"):
+        section = content.get(name, {})
+        if not isinstance(section, dict):
+            faults.append(f"expected a section [{name}] in {file}: defaults are used")
+        sections.append(section if isinstance(section, dict) else {})
     return sections
-
-
-def _settings() -> Settings:
-    from schedmate.settings import load  # noqa: PLC0415
-
-    return load().settings
 
 
 def main() -> None:
     """Begin the command `schedmate`: a pipe runs at once, anything else loads the command line."""
-    if sys.argv[1:2] == ["pipe"]:
-        run(sys.argv[2:])
+    file: str | None = None
+    changes: list[str] = []
+    words = sys.argv[1:]
+    while words and words[0].partition("=")[0] in ("--config", "--set"):
+        name, equals, value = words.pop(0).partition("=")
+        if not equals:
+            value = words.pop(0) if words else ""
+        if name == "--set":
+            changes.append(value)
+        else:
+            file = value
+    if words[:1] == ["pipe"]:
+        start(words[1:], file, changes)
     from schedmate.cli import main as command_line  # noqa: PLC0415
 
     command_line()

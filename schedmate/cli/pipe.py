@@ -1,23 +1,18 @@
 """`schedmate pipe`: a job's output, passed through and shipped."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from schedmate.cli import fail
-from schedmate.pipe import NUMBERS, start
-from schedmate.settings import Loaded
-from streams.producers.collector_socket import VARIABLE, choose_socket
-from streams.producers.environment import UnknownJob, identify
+from schedmate.pipe import start
+from streams.producers.collector_socket import VARIABLE
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 
 @app.command(context_settings={"allow_interspersed_args": False})
 def command(
-    context: typer.Context,
     arguments: Annotated[
         list[str] | None,
         typer.Argument(metavar="[-- COMMAND ...]", help="Run this; without it, read standard input."),
@@ -58,21 +53,6 @@ def command(
 
     Examples: `python train.py 2>&1 | schedmate pipe --job 4711`, and in a Slurm script: `srun schedmate pipe -- python train.py`
     """
-    loaded: Loaded = context.obj
-    settings = loaded.settings
-    try:
-        identity = identify(job=job, attempt=attempt, node=node, rank=rank, clusters=settings.slurm.clusters)
-    except UnknownJob as error:
-        fail(str(error))
-        return
-    producer = settings.producer
-    numbers = {name: getattr(producer, name) for name in NUMBERS}
-    named = socket or os.environ.get(VARIABLE) or producer.socket
-    start(
-        identity,
-        arguments or (),
-        (str(producer.directory), numbers),
-        lambda: settings,
-        log=None if log is None else str(log),
-        socket=choose_socket(named, broker_named=("kafka", "brokers") in loaded.origins),
-    )
+    given = {"job": job, "attempt": attempt, "rank": rank, "node": node, "socket": socket, "log": log}
+    options = [f"--{name}={value}" for name, value in given.items() if value is not None]
+    start([*options, "--", *(arguments or ())])

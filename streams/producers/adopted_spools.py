@@ -1,4 +1,4 @@
-"""Spools whose owners are gone: whoever runs on this host sends what is left in them.
+"""Spools, and what pipes left behind, whose owners are gone: every producer on this host sends what is left in them.
 
 Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """
@@ -9,10 +9,11 @@ import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from .left_behind import left_behind
 from .spool import orphans
 
 if TYPE_CHECKING:
-    from .spool import Spool, SpoolSettings
+    from .spool import Entries, SpoolSettings
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +27,7 @@ class AdoptedSpools:
     """
 
     def __init__(self, settings: SpoolSettings | None, every_s: float) -> None:
-        self.spools: list[Spool] = []
+        self.spools: list[Entries] = []
         self._settings = settings
         self._every_s = every_s
         self._looked = float("-inf")
@@ -36,7 +37,8 @@ class AdoptedSpools:
         if self._settings is None or self.spools or now - self._looked < self._every_s:
             return
         self._looked = now
-        self.spools = list(orphans(self._settings.root, self._settings.budget))
+        root = self._settings.root
+        self.spools = [*orphans(root, self._settings.budget), *left_behind(root)]
         if self.spools:
             log.info("spools_adopted", extra={"spools": len(self.spools)})
 

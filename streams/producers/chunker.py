@@ -76,6 +76,11 @@ class Chunker(Generic[Chunk]):
         self._clear()
 
     @property
+    def empty(self) -> bool:
+        """True where no piece waits for more."""
+        return not self._lines
+
+    @property
     def deadline(self) -> float | None:
         """When the next chunk is due if no piece comes, on the clock of `add`; None where none will be."""
         if self._lines:

@@ -17,12 +17,19 @@ def hold_standard_descriptors() -> None:
             os.fstat(descriptor)
         except OSError as error:
             if error.errno == errno.EBADF:
-                os.open(os.devnull, os.O_RDWR)
+                with suppress(OSError):
+                    os.open(os.devnull, os.O_RDWR)
 
 
 def let_go(*descriptors: int) -> None:
-    """Put /dev/null in their place: whoever writes to us, or reads from us, learns at once that it is over."""
-    null = os.open(os.devnull, os.O_RDWR)
+    """Put /dev/null in their place, so that who writes to us, or reads from us, learns at once that it is over."""
+    try:
+        null = os.open(os.devnull, os.O_RDWR)
+    except OSError:  # too many open files
+        for descriptor in descriptors:
+            with suppress(OSError):
+                os.close(descriptor)
+        return
     for descriptor in descriptors:
         os.dup2(null, descriptor)
     os.close(null)

@@ -14,11 +14,14 @@ from streams.producer import Outgoing
 from .pipe_records import EVENTS, LINES_LOST, LOGS, PRODUCER, job_event
 
 if TYPE_CHECKING:
-    from .spool import Spool, SpoolEntry
+    from .spool import Entries, SpoolEntry
 
 TOPICS = (LOGS, EVENTS)
 """What may stand in a spool: it belongs to the user of a job, and whoever sends what is left in it may have more rights than a pipe."""
 
+
+FULL = "the broker was away and the spool full"
+"""Why lines are given up as a rule."""
 
 HEAD_LIMIT = 4096
 """Bytes of an entry before its value."""
@@ -55,7 +58,7 @@ class Envelope:
         self, source: Source, message: Outgoing, lines: int, done: Callable[[Exception | None], None] | None = None
     ) -> None:
         self.source, self.message, self.lines, self.done = source, message, lines, done
-        self.spool: Spool | None = None
+        self.spool: Entries | None = None
         self.entry: SpoolEntry | None = None
 
     @property
@@ -89,10 +92,10 @@ def unpack(payload: bytes) -> Envelope:
     )
 
 
-def loss(source: Source, lines: int, now: float) -> Envelope:
-    """Return the record that says, at `now`, that `lines` lines of `source` were given up."""
+def loss(source: Source, lines: int, now: float, place: str = "", why: str = FULL) -> Envelope:
+    """Return the record that states, at `now`, that `lines` lines of `source` were given up; one with the same `place` is a repeat."""
     message = job_event(
-        id=f"producer/{source.job}/{source.attempt}/{LINES_LOST}/{source.ordering_key}/{now:.3f}",
+        id=f"producer/{source.job}/{source.attempt}/{LINES_LOST}/{source.ordering_key}/{place or format(now, '.3f')}",
         job=source.job,
         attempt=source.attempt,
         kind=LINES_LOST,
@@ -100,6 +103,6 @@ def loss(source: Source, lines: int, now: float) -> Envelope:
         scheduler=PRODUCER,
         nodes=[source.node] if source.node else [],
         lines=lines,
-        detail=f"{source.ordering_key}: the broker was away and the spool full",
+        detail=f"{source.ordering_key}: {why}",
     )
     return Envelope(source._replace(ordering_key=f"{source.ordering_key}/lost"), message, 0)

@@ -30,7 +30,12 @@ CLUSTERS = "SCHEDMATE_SLURM__CLUSTERS"
 
 
 class UnknownJob(ValueError):
-    """Nothing says which job this is, or what says so cannot be read. The message says what to pass."""
+    """Nothing states which job this is, or what does cannot be read. The message states what to pass.
+
+    `variable` is the one that cannot be read, where it is a variable.
+    """
+
+    variable = ""
 
 
 class Identity:
@@ -88,6 +93,12 @@ def identify(
     return Identity(found, attempt, node or env.get("SLURMD_NODENAME") or hostname().split(".")[0], rank, whole=whole)
 
 
+def state_directory(environment: Mapping[str, str]) -> str:
+    """Return where a pipe keeps what waits, unless it is told otherwise: by the user's id where there is no home."""
+    state = environment.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")  # noqa: PTH111  not pathlib: it takes 5 ms
+    return f"{state}/schedmate" if state.startswith("/") else f"/var/tmp/schedmate-{os.geteuid()}"  # noqa: S108  spools have mode 0700
+
+
 def _alone(env: Mapping[str, str]) -> bool:
     """Return whether the environment speaks of no other rank."""
     if env.get("SCHEDMATE_RANK"):
@@ -101,7 +112,9 @@ def _number(env: Mapping[str, str], names: list[str], flag: str) -> int:
     for name in names:
         if value := env.get(name):
             if not value.isascii() or not value.isdecimal() or len(value) > 18:
-                raise UnknownJob(f"expected a number in {name}, got {value[:80]!r}: unset it or pass {flag}")
+                error = UnknownJob(f"expected a number in {name}, got {value[:80]!r}: unset it or pass {flag}")
+                error.variable = name
+                raise error
             return int(value)
     return 0
 

@@ -1,7 +1,7 @@
-"""What the pass-through tells the shipping process, as bytes in a pipe between the two.
+"""What the pass-through writes to the shipping process, as bytes in a pipe between the two.
 
 A frame is a head (kind, stream, arrival time, length) and a payload: the bytes that were read; for a gap, how many bytes and newlines
-nobody kept; for the end of the job, its exit status.
+nobody kept; for the end of the job, its exit status. The last frame states that nothing follows.
 
 Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """
@@ -12,11 +12,14 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-DATA, GAP, END = 0, 1, 2
+DATA, GAP, END, CLOSE = 0, 1, 2, 3
 
 _HEAD = struct.Struct("<BBdI")
 _GAP = struct.Struct("<QQ")
 _STATUS = struct.Struct("<i")
+
+PAYLOAD_LIMIT = 1 << 20
+"""Bytes of a payload at most: a read of the pass-through is smaller."""
 
 SAME_SECONDS = 0.001
 """Reads of one stream that arrived within this time become one: arrival is kept in milliseconds."""
@@ -46,6 +49,14 @@ class End(NamedTuple):
     status: int | None
 
 
+class Close(NamedTuple):
+    """Nothing follows."""
+
+
+class InvalidFrames(ValueError):
+    """Bytes that no pass-through writes."""
+
+
 def block(stream: int, time: float, data: bytes) -> tuple[bytes, bytes]:
     """Return a block as a head and a payload, to be written one after the other."""
     return _HEAD.pack(DATA, stream, time, len(data)), data
@@ -62,21 +73,39 @@ def end(time: float, status: int | None) -> tuple[bytes, bytes]:
     return _HEAD.pack(END, 0, time, len(payload)), payload
 
 
-class FrameReader:
-    """Turns the bytes of the pipe back into blocks, gaps and the end, however they were cut into reads."""
+def close() -> tuple[bytes, bytes]:
+    """Return the last frame as a head and a payload."""
+    return _HEAD.pack(CLOSE, 0, 0.0, 0), b""
 
-    def __init__(self) -> None:
+
+class FrameReader:
+    """Turns the bytes of the pipe back into frames, however they were cut into reads.
+
+    Attributes:
+        position: Bytes of the stream of frames that were read.
+    """
+
+    def __init__(self, position: int = 0) -> None:
+        self.position = position
         self._rest = b""
 
-    def feed(self, data: bytes) -> Iterator[Block | Gap | End]:
-        """Yield what `data` completes, joining blocks of one stream that arrived together."""
+    def jump(self, position: int) -> None:
+        """Go on at `position`, where a frame begins; one that is incomplete is dropped."""
+        self.position, self._rest = position, b""
+
+    def feed(self, data: bytes) -> Iterator[Block | Gap | End | Close]:
+        """Yield what `data` completes, joining blocks of one stream that arrived together. Raises `InvalidFrames`."""
+        self.position += len(data)
         if self._rest:
             data = self._rest + data
         at, end = 0, len(data)
+        self._rest = b""
         stream, time = -1, 0.0
         parts: list[bytes] = []
         while end - at >= _HEAD.size:
             kind, which, arrived, size = _HEAD.unpack_from(data, at)
+            if kind > CLOSE or which > 1 or size > PAYLOAD_LIMIT:
+                raise InvalidFrames(f"expected a frame of a pipe, got {data[at : at + _HEAD.size]!r}")
             start = at + _HEAD.size
             if end - start < size:
                 break
@@ -84,11 +113,8 @@ class FrameReader:
             if parts and (kind != DATA or which != stream or not 0 <= arrived - time < SAME_SECONDS):
                 yield Block(stream, time, b"".join(parts))
                 parts = []
-            if kind == GAP:
-                yield Gap(which, arrived, *_GAP.unpack_from(data, start))
-                continue
-            if kind == END:
-                yield End(arrived, _STATUS.unpack_from(data, start)[0] if size else None)
+            if kind != DATA:
+                yield _special(kind, which, arrived, data[start:at])
                 continue
             if not parts:
                 stream, time = which, arrived
@@ -96,3 +122,15 @@ class FrameReader:
         if parts:
             yield Block(stream, time, b"".join(parts))
         self._rest = data[at:]
+
+
+def _special(kind: int, stream: int, time: float, payload: bytes) -> Gap | End | Close:
+    """Return a frame that is no block. Raises `InvalidFrames`."""
+    if kind == CLOSE:
+        return Close()
+    try:
+        if kind == GAP:
+            return Gap(stream, time, *_GAP.unpack(payload))
+        return End(time, _STATUS.unpack(payload)[0] if payload else None)
+    except struct.error as error:
+        raise InvalidFrames(f"expected a frame of a pipe, got {payload[:80]!r}") from error

@@ -11,15 +11,13 @@ import shlex
 from typing import TYPE_CHECKING
 
 from .pipe_records import ENDED, PIPE, STARTED, job_event
+from .pipe_settings import COMMAND_LIMIT, working_directory
 
 if TYPE_CHECKING:
     from streams.producer import Outgoing
 
     from .environment import Identity
     from .pipe_settings import ShippingRun
-
-COMMAND = 1000
-"""Characters of a command line that are told: as many as a Slurm event has."""
 
 
 class Life:
@@ -37,11 +35,8 @@ class Life:
             user = pwd.getpwuid(os.geteuid()).pw_name
         except KeyError:
             user = str(os.geteuid())
-        try:
-            directory = os.getcwd()  # noqa: PTH109
-        except OSError:  # it was removed
-            directory = ""
-        command = " ".join(map(shlex.quote, run.command))[:COMMAND]
+        directory = working_directory() if run.directory is None else run.directory
+        command = " ".join(map(shlex.quote, run.command))[:COMMAND_LIMIT]
         self._about = {"command": command, "directory": directory, "user": user}
 
     def started(self) -> Outgoing:

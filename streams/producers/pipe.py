@@ -4,7 +4,7 @@ Filter form: standard input to standard output. Wrap form: follows a command (`c
 
 In both, the job comes first. The bytes go from read to write in a process that does nothing else; splitting, chunking, compression
 and the network live in a second process (`shipping_process`), with a bounded queue between the two (`tap`). If the second process
-dies, the first goes on as `cat` would.
+is killed, the first starts another; what that does not get either is counted (`progress`) and kept on disk (`rest`).
 
 What differs from running without the pipe: the command's streams are pipes and not a terminal, so that a program may buffer its
 output by blocks, as it does for a file. When the job is over, the second process goes on alone with what is not acknowledged yet.
@@ -15,15 +15,14 @@ Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 from __future__ import annotations
 
 import os
-import resource
 import signal
-import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from .child import end_like
 from .descriptors import hold_standard_descriptors, let_go, say
 from .passthrough import Ended, Passthrough, widen
 from .pipe_settings import PipeSettings
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
     from streams.producer import Producer
 
     from .child import Child
+
+__all__ = ["end_like", "filter_through", "follow", "fresh_name"]
 
 SHARE = 0.01
 """The part of a job's time for which its end may be held up, so that what it printed last is acknowledged when it is over."""
@@ -47,7 +48,7 @@ def fresh_name(node: str) -> str:
     return f"{plain or 'node'}-{os.getpid()}-{os.urandom(6).hex()}"
 
 
-def filter_through(settings: PipeSettings, connect: Callable[[], Producer]) -> int:
+def filter_through(settings: PipeSettings | None, connect: Callable[[], Producer]) -> int:
     """Copy standard input to standard output and ship it as the job's stdout.
 
     Interrupts and termination end the job, not this: it ends with its input, so that the job's last words arrive. (Where the input is
@@ -66,9 +67,10 @@ def filter_through(settings: PipeSettings, connect: Callable[[], Producer]) -> i
     pump = Passthrough(0, 1, _copier(shipping, 0))
     widen(0)
     ended = pump.run()
-    _end(shipping, None)
-    let_go(0, 1)
-    _finish(shipping, settings, began)
+    with _no_fault_of_ours():
+        _end(shipping, None)
+        let_go(0, 1)
+        _finish(shipping, settings, began)
     if ended is Ended.BROKEN:
         return -signal.SIGPIPE
     if pump.failure is not None:
@@ -77,13 +79,16 @@ def filter_through(settings: PipeSettings, connect: Callable[[], Producer]) -> i
     return 0
 
 
-def follow(child: Child, settings: PipeSettings, connect: Callable[[], Producer]) -> int:
+def follow(child: Child, settings: PipeSettings | None, connect: Callable[[], Producer]) -> int:
     """Pass the stdout and stderr of a command that was just started through apart, and ship both.
 
     A child of the command that keeps its streams open after it ended (a daemon) keeps being read, by a process in the background.
 
     Returns:
         The command's exit status (see `Child.wait`).
+
+    Raises:
+        Exception: Its streams cannot be passed through; nothing was read yet that was not passed on.
     """
     shipping = _start(settings, connect)
     for source in child.sources:
@@ -92,6 +97,20 @@ def follow(child: Child, settings: PipeSettings, connect: Callable[[], Producer]
     streams = _Streams(child.sources, shipping)
     streams.start()
     status = child.wait()
+    with _no_fault_of_ours():
+        _end_of_command(child, status, streams, shipping, settings)
+    child.let_signals_through()
+    return status
+
+
+def _end_of_command(
+    child: Child,
+    status: int,
+    streams: _Streams,
+    shipping: ShippingProcess | None,
+    settings: PipeSettings | None,
+) -> None:
+    """Pass on and ship what the command printed last; what its own children still print, in the background."""
     while not (ended := streams.wait(LINGER_SECONDS)) and not streams.quiet:
         pass
     _end(shipping, status)
@@ -100,28 +119,20 @@ def follow(child: Child, settings: PipeSettings, connect: Callable[[], Producer]
         if shipping is not None:
             shipping.tap.pause()
         if os.fork() != 0:
-            child.let_signals_through()
-            return status
+            return
         child.let_signals_through()
         _read_on(streams, shipping, settings, child.clock)
     let_go(1)
     _finish(shipping, settings, child.clock)
-    child.let_signals_through()
-    return status
 
 
-def end_like(status: int) -> None:
-    """End this process as `status` says: by the same signal where it is negative, with that exit code otherwise."""
-    if sys.stdout is not None:  # closed when this process began
-        with suppress(OSError, ValueError):
-            sys.stdout.flush()
-    if status < 0:
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # one core file is enough
-        with suppress(OSError, ValueError):  # SIGKILL has no handler to reset
-            signal.signal(-status, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [-status])
-        os.kill(os.getpid(), -status)
-    os._exit(128 - status if status < 0 else status)
+@contextmanager
+def _no_fault_of_ours() -> Iterator[None]:
+    """Report what goes wrong at the end of a job, whose exit status is known by then."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001  whatever it is: the job must not notice
+        say(f"not everything was shipped: {type(error).__name__}: {error}")
 
 
 class _Streams:
@@ -145,8 +156,13 @@ class _Streams:
             threading.Thread(target=self._pump, args=(number,), name=f"pump {number}", daemon=True)
             for number in self._open
         ]
-        for thread in self._threads:
-            thread.start()
+        try:
+            for thread in self._threads:
+                thread.start()
+        except RuntimeError:  # the system allows no further thread
+            self._threads = [thread for thread in self._threads if thread.is_alive()]
+            self.stop()
+            raise
 
     def wait(self, timeout: float | None) -> bool:
         """Wait until both have ended. False where `timeout` seconds passed first."""
@@ -174,10 +190,12 @@ class _Streams:
             os.close(self._open.pop(number))
 
 
-def _start(settings: PipeSettings, connect: Callable[[], Producer]) -> ShippingProcess | None:
+def _start(settings: PipeSettings | None, connect: Callable[[], Producer]) -> ShippingProcess | None:
+    if settings is None:
+        return None
     try:
         return ShippingProcess.start(settings, connect)
-    except (OSError, RuntimeError) as error:
+    except Exception as error:  # noqa: BLE001  whatever it is: the job must not notice
         say(f"nothing is shipped, bytes only pass through: {error}")
         return None
 
@@ -189,7 +207,7 @@ def _copier(shipping: ShippingProcess | None, stream: int) -> Callable[[float, b
     return lambda arrived, data: tap.put(stream, arrived, data)
 
 
-def _read_on(streams: _Streams, shipping: ShippingProcess | None, settings: PipeSettings, began: float) -> None:
+def _read_on(streams: _Streams, shipping: ShippingProcess | None, settings: PipeSettings | None, began: float) -> None:
     """In the background: pass on what the command's own children still write. Never returns."""
     try:
         if shipping is not None:
@@ -207,11 +225,10 @@ def _end(shipping: ShippingProcess | None, status: int | None) -> None:
         shipping.tap.end(time.time(), status)
 
 
-def _finish(shipping: ShippingProcess | None, settings: PipeSettings, began: float) -> None:
+def _finish(shipping: ShippingProcess | None, settings: PipeSettings | None, began: float) -> None:
     """Wait for the shipping process as long as a job that began at `began` may be held up, and say once what did not go well."""
-    if shipping is None:
+    if shipping is None or settings is None:
         return
-    broken = shipping.tap.broken
     share = min(SHARE * (time.monotonic() - began), settings.close_timeout)
     report = shipping.finish(max(settings.hold, share))
     if report.kept and report.away:
@@ -223,8 +240,8 @@ def _finish(shipping: ShippingProcess | None, settings: PipeSettings, began: flo
         say(f"{_lines(report.refused)} refused for good: {report.refusal}")
     if report.lost:
         say(f"{_lines(report.lost)} not shipped: disk budget or disk full")
-    if report.error or broken:
-        say(f"not everything was shipped: {report.error or 'the shipping process ended early'}")
+    if report.error:
+        say(f"not everything was shipped: {report.error}")
 
 
 def _lines(number: int) -> str:

@@ -5,19 +5,29 @@ Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from .environment import Identity
+from .rest import SUFFIX
+
 if TYPE_CHECKING:
     from .chunker import ChunkLimits
-    from .environment import Identity
+
+COMMAND_LIMIT = 1000
+"""Characters of a command line that are sent: as many as a Slurm event has."""
 
 
 class ShippingRun(NamedTuple):
-    """What runs: since when, in seconds since 1970, and the command (empty where a filter cannot know it)."""
+    """What runs: since when, in seconds since 1970, the command (empty where a filter cannot know it), and where.
+
+    The directory is None where it is this process's own.
+    """
 
     began: float
     command: Sequence[str] = ()
+    directory: str | None = None
 
 
 class PipeSettings(NamedTuple):
@@ -68,3 +78,47 @@ class ShippingReport(NamedTuple):
     refused: int = 0
     refusal: str = ""
     error: str = ""
+
+
+def rest_directory(settings: PipeSettings) -> str:
+    """Return where a pipe leaves what it has not shipped."""
+    return f"{settings.spool}/{settings.name}{SUFFIX}"
+
+
+def describe(settings: PipeSettings) -> bytes:
+    """Return what others need in order to ship the rest of a pipe."""
+    import json  # noqa: PLC0415  the command's start waits for no library
+
+    who, run = settings.identity, settings.run
+    about = [settings.name, who.job, who.attempt, who.node, who.rank]
+    if run is not None:
+        command: list[str] = []
+        for word in run.command:
+            command.append(word[: COMMAND_LIMIT - sum(map(len, command))])
+        about += [run.began, command, working_directory()]
+    return json.dumps(about).encode()
+
+
+def described(about: bytes) -> PipeSettings:
+    """Return the settings of the pipe that `about` describes. Raises `ValueError`."""
+    import json  # noqa: PLC0415
+
+    found = json.loads(about)
+    kinds = [str, str, int, str, int, float, list, str]
+    if not isinstance(found, list) or [type(each) for each in found] not in (kinds, kinds[:5]):
+        raise ValueError(f"expected the description of a pipe, got {about[:80]!r}")
+    name, job, attempt, node, rank, *run = found
+    return PipeSettings(
+        Identity(job, attempt, node, rank, whole=bool(run)),
+        name,
+        "",
+        run=ShippingRun(run[0], tuple(map(str, run[1])), run[2]) if run else None,
+    )
+
+
+def working_directory() -> str:
+    """Return this process's directory; an empty one where it was removed."""
+    try:
+        return os.getcwd()  # noqa: PTH109
+    except OSError:
+        return ""

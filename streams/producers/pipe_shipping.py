@@ -5,137 +5,151 @@ Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
 import time
-from functools import partial
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from .chunker import SHIPPED, Chunker, Ready
 from .counters import Unsent
-from .frames import Block, End, FrameReader, Gap
-from .life import Life
-from .pieces import Pieces, PieceSplitter
-from .pipe_records import log_chunk
-from .pipe_settings import ShippingReport
-from .shipper import Envelope, Shipper, Source
+from .frames import FrameReader
+from .pipe_settings import ShippingReport, rest_directory
+from .pipe_streams import PipeStreams, read_rest
+from .rest import Rest, Start
+from .shipper import Shipper
 from .spool import SpoolSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from streams.producer import Outgoing, Producer
+    from streams.producer import Producer
 
     from .pipe_settings import PipeSettings
+    from .progress import Progress
 
-STREAMS = ("stdout", "stderr")
+LOOK_SECONDS = 0.05
+"""How often what is sent and not safe yet is looked at."""
+
+
+class Received(NamedTuple):
+    """What a shipping process starts with.
+
+    Attributes:
+        data: Read end of the pipe from the pass-through.
+        start: Where the first byte in it belongs.
+        number: Shipping processes of this pipe before this one.
+    """
+
+    data: int
+    start: Start
+    number: int
 
 
 def ship(
-    settings: PipeSettings, connect: Callable[[], Producer], data: int, report: Callable[[ShippingReport], None]
+    settings: PipeSettings,
+    connect: Callable[[], Producer],
+    received: Received,
+    progress: Progress,
+    report: Callable[[ShippingReport], None],
 ) -> None:
-    """Ship what the pass-through writes into `data` until that is closed. Reports when nothing can be lost any more, and at its end."""
+    """Ship what the pass-through writes until it ends. Reports when nothing can be lost any more, and at its end."""
+    kept = _Kept(rest_directory(settings), progress)
+    kept.store()  # before the shipper looks for what others left behind
     spool = SpoolSettings(Path(settings.spool), settings.spool_bytes)
     shipper = Shipper(
         connect,
-        settings.name,
+        # The spool of one that was killed is sent like every other that was left behind.
+        f"{settings.name}.{received.number}" if received.number else settings.name,
         spool=spool._replace(budget=spool.budget // 2),
         adopt=spool,
         memory=settings.memory,
     )
-    job = _Job(settings, shipper)
-    reader = FrameReader()
+    job = PipeStreams(settings, shipper, progress)
+    job.jump(received.start.totals)
+    reader = FrameReader(received.start.position)
     poller = select.poll()
-    poller.register(data, select.POLLIN)
+    poller.register(received.data, select.POLLIN)
     while True:
-        wait = None if job.deadline is None else max(0.0, job.deadline - time.monotonic()) * 1000 + 1
-        if poller.poll(wait):
-            read = os.read(data, 1 << 20)
+        if poller.poll(_wait_ms(job)):
+            read = os.read(received.data, 1 << 20)
             if not read:
                 break
             for item in reader.feed(read):
                 job.take(item, time.monotonic())
+                job.note_safe()
+                kept.store()
         job.ship_due(time.monotonic())
-    job.finish(time.monotonic())
-    report(_report(shipper, shipper.secure(settings.hold / 2)))
-    report(_report(shipper, shipper.close(settings.close_timeout)))
+        job.note_safe()
+        kept.store()
+    whole = job.closed or kept.read(job, reader)
+    if whole:
+        job.finish(time.monotonic())
+    unsent = shipper.secure(settings.hold / 2)
+    job.note_safe()
+    kept.store()
+    report(_report(shipper, unsent))
+    unsent = shipper.close(settings.close_timeout)
+    job.note_safe(everything=shipper.losses_kept)
+    kept.store()
+    report(_report(shipper, unsent))
+    if whole and not job.unsafe:
+        kept.remove()
+
+
+def _wait_ms(job: PipeStreams) -> float | None:
+    """Return for how long there is nothing to do, where nothing comes; None: for ever."""
+    waits = [] if job.deadline is None else [max(0.0, job.deadline - time.monotonic())]
+    if job.unsafe:
+        waits.append(LOOK_SECONDS)
+    return min(waits) * 1000 + 1 if waits else None
 
 
 def _report(shipper: Shipper, unsent: Unsent) -> ShippingReport:
     return ShippingReport(unsent.kept, unsent.lost, shipper.away, shipper.refused, shipper.refusal)
 
 
-class _Job:
-    """The streams of a job, or of a rank of it, and its start and end where this pipe tells of them."""
+class _Kept:
+    """The directory in which the pass-through leaves what it could not hand over, where there is one."""
 
-    def __init__(self, settings: PipeSettings, shipper: Shipper) -> None:
-        who = settings.identity
-        source = Source(who.job, who.attempt, who.node)
-        self._shipper = shipper
-        self._source = source._replace(ordering_key=f"{settings.name}/life")
-        self._streams = [_Stream(settings, stream, source, shipper) for stream in STREAMS]
-        self._life = None if settings.run is None else Life(who, settings.run, settings.name)
-        if self._life is not None:
-            self._offer(self._life.started())
+    def __init__(self, directory: str, progress: Progress) -> None:
+        self._directory = directory
+        self._progress = progress
+        self._rest: Rest | None = None
+        self._stored = b""
 
-    @property
-    def deadline(self) -> float | None:
-        """When the next chunk is due."""
-        return min((due for each in self._streams if (due := each.chunker.deadline) is not None), default=None)
+    def store(self) -> None:
+        """Store what is safe, for those who ship the rest where this process is killed."""
+        if self._rest is None and self._progress.has_rest:
+            self._rest = Rest.open(self._directory, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        content = self._progress.safe_bytes
+        if self._rest is not None and content != self._stored:
+            with suppress(OSError):
+                self._rest.store_safe(content)
+                self._stored = content
 
-    def take(self, item: Block | Gap | End, now: float) -> None:
-        if not isinstance(item, End):
-            self._streams[item.stream].take(item, now)
-            return
-        for each in self._streams:
-            each.ship(each.chunker.flush())
-        if self._life is not None:
-            self._offer(self._life.ended(item.time, item.status))
+    def read(self, job: PipeStreams, reader: FrameReader) -> bool:
+        """Wait until the pass-through has ended, and take what it left. False where somebody else has taken it."""
+        if not self._progress.has_rest:
+            job.jump_to_end()
+            return True
+        if not self._lock():
+            return False
+        assert self._rest is not None
+        for _ in read_rest(job, reader, self._rest, reader.position):
+            job.note_safe()
+            self.store()
+        return True
 
-    def ship_due(self, now: float) -> None:
-        for each in self._streams:
-            each.ship(each.chunker.due(now))
+    def remove(self) -> None:
+        """Remove the directory once the pass-through has ended: everything is safe."""
+        if self._progress.has_rest and self._lock():
+            assert self._rest is not None
+            self._rest.remove()
 
-    def finish(self, now: float) -> None:
-        for each in self._streams:
-            each.finish(now)
-
-    def _offer(self, event: Outgoing) -> None:
-        self._shipper.offer(Envelope(self._source, event, 0))
-
-
-class _Stream:
-    """Splitter and chunker of one stream."""
-
-    def __init__(self, settings: PipeSettings, stream: str, source: Source, shipper: Shipper) -> None:
-        who, name = settings.identity, f"{settings.name}/{stream}"
-        self._source = source._replace(ordering_key=name)
-        self._shipper = shipper
-        self._splitter = PieceSplitter()
-        make = partial(
-            log_chunk, producer=name, job=who.job, attempt=who.attempt, node=who.node, rank=who.rank, stream=stream
-        )
-        self.chunker = Chunker(make, limits=settings.limits or SHIPPED)
-
-    def take(self, item: Block | Gap, now: float) -> None:
-        if isinstance(item, Block):
-            self._add(self._splitter.feed(item.data, item.time), now)
-            return
-        begun = self._splitter.finish()
-        self._add(begun, now)
-        self.ship(self.chunker.flush())
-        self._splitter.skip(item.size, item.newlines)
-        # The first newline of the gap ends a line whose beginning went on, or was counted, as a piece.
-        self._shipper.lose(self._source, max(item.newlines - len(begun.lines), 1))
-
-    def finish(self, now: float) -> None:
-        self._add(self._splitter.finish(), now)
-        self.ship(self.chunker.flush())
-
-    def _add(self, pieces: Pieces, now: float) -> None:
-        self.ship(self.chunker.add(pieces, now))
-
-    def ship(self, ready: list[Ready[Outgoing]]) -> None:
-        for chunk in ready:
-            self._shipper.offer(Envelope(self._source, chunk.record, chunk.pieces))
+    def _lock(self) -> bool:
+        if self._rest is None:
+            self._rest = Rest.open(self._directory, fcntl.LOCK_EX)
+            return self._rest is not None
+        return self._rest.take(fcntl.LOCK_EX)

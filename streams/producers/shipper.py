@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from streams.producer import Producer
 
-    from .spool import SpoolSettings
+    from .spool import Entries, SpoolSettings
 
 __all__ = ["Envelope", "Shipper", "Source"]
 
@@ -104,7 +104,7 @@ class Shipper:
         self._lost: dict[Source, int] = {}
         self._telling: dict[Envelope, None] = {}
         self._lost_told = 0
-        self._secured = False
+        self._noted = False
         self._spool_refuses = False
         with self._lock:
             self._open_spool()
@@ -137,8 +137,8 @@ class Shipper:
             self.lose(envelope.source, envelope.lines)
             return False
 
-    def lose(self, source: Source, lines: int) -> None:
-        """Count lines that are given up; a record says so as soon as sending works."""
+    def lose(self, source: Source, lines: int, place: str = "") -> None:  # noqa: ARG002  the counts of all places are added up
+        """Count lines that are given up; a record states it as soon as sending works."""
         with self._lock:
             self._lost[source] = self._lost.get(source, 0) + lines
             self.counters.lost += lines
@@ -149,6 +149,12 @@ class Shipper:
         """True where everything of its own is acknowledged."""
         with self._lock:
             return not self._queue and not self._lost and (self._spool is None or self._spool.empty)
+
+    @property
+    def losses_kept(self) -> bool:
+        """True where all counts would outlast this process, or are acknowledged."""
+        with self._lock:
+            return self._noted or not (self._lost or self._telling)
 
     @property
     def away(self) -> bool:
@@ -169,8 +175,6 @@ class Shipper:
             self._changed.notify_all()
             self._changed.wait_for(lambda: self.idle or self._away_now, timeout)
             self._spill()
-            self._secured = True
-            self._note_losses()
             return Unsent(
                 self._kept, sum(envelope.lines for envelope in self._queue.only_here) + sum(self._lost.values())
             )
@@ -192,8 +196,8 @@ class Shipper:
                 self._lost[envelope.source] = self._lost.get(envelope.source, 0) + envelope.lines
             self._queue.only_here.clear()
             if not self._note_losses():
-                for source, count in self._lost.items():
-                    self._to_disk(loss(source, count, self._clock()), read=False, beyond_budget=True)
+                counts = [loss(source, count, self._clock()) for source, count in self._lost.items()]
+                self._noted = all(self._to_disk(count, read=False, beyond_budget=True) for count in counts)
             self._adopted.close()
             if self._spool is not None:
                 with suppress(OSError):
@@ -254,21 +258,18 @@ class Shipper:
                 self._spool.reserve()
 
     def _note_losses(self) -> bool:
-        """Keep on disk what is lost and not yet told, and at the end what would be: the process may be killed at any moment."""
-        if self._spool is None:
-            return False
-        counts = dict(self._lost)
-        for envelope in self._queue.only_here if self._secured else ():
-            counts[envelope.source] = counts.get(envelope.source, 0) + envelope.lines
-        losses = [loss(source, lines, self._clock()) for source, lines in counts.items() if lines]
-        try:
-            return self._spool.note(pack(envelope) for envelope in [*self._telling, *losses])
-        except OSError:
-            return False
+        """Keep on disk what is lost and not yet acknowledged: the process may be killed at any moment."""
+        losses = [loss(source, lines, self._clock()) for source, lines in self._lost.items() if lines]
+        self._noted = False
+        if self._spool is not None:
+            with suppress(OSError):
+                self._noted = self._spool.note(pack(envelope) for envelope in [*self._telling, *losses])
+        return self._noted
 
     def _refill(self) -> None:
         """Load from disk what memory has room for: one's own first."""
-        for spool in [*([self._spool] if self._spool else []), *self._adopted.spools]:
+        own: list[Entries] = [self._spool] if self._spool else []
+        for spool in [*own, *self._adopted.spools]:
             while self._queue.size < self._memory // 2 and (entry := spool.read()) is not None:
                 try:
                     envelope = unpack(entry.payload)
@@ -363,11 +364,8 @@ class Shipper:
         self.refused += envelope.lines
 
     def _forget(self, envelope: Envelope) -> None:
-        only_in_memory = envelope in self._queue.only_here
         self._queue.answered(envelope)
         self.counters.waiting = len(self._queue)
-        if only_in_memory and self._secured:
-            self._note_losses()
         if envelope in self._telling:
             del self._telling[envelope]
             self._note_losses()

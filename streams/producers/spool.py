@@ -21,7 +21,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 log = logging.getLogger(__name__)
 
@@ -64,8 +64,25 @@ class _Segment:
 class SpoolEntry(NamedTuple):
     """What `Spool.append` and `Spool.read` return, to be given to `Spool.acknowledge`."""
 
-    segment: _Segment
+    segment: _Segment | None
     payload: bytes
+
+
+class Entries(Protocol):
+    """What waits on disk to be sent: a spool, or what a pipe left behind."""
+
+    @property
+    def empty(self) -> bool:
+        """True where everything is acknowledged."""
+
+    def read(self) -> SpoolEntry | None:
+        """Return the oldest entry that was not read, or None."""
+
+    def acknowledge(self, entry: SpoolEntry) -> None:
+        """Give up `entry`: it is where it belongs."""
+
+    def close(self) -> None:
+        """Let go of it; remove it where nothing is left."""
 
 
 def framed(payload: bytes) -> bytes:
@@ -193,6 +210,7 @@ class Spool:
 
     def acknowledge(self, entry: SpoolEntry) -> None:
         """Give up `entry`: it is where it belongs."""
+        assert entry.segment is not None
         entry.segment.unacknowledged -= 1
         self._drop_if_done(entry.segment)
 

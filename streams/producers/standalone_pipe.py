@@ -11,17 +11,20 @@ import os
 import sys
 import time
 
-from .child import Child
+from .child import run
 from .collector_socket import DEFAULT_SOCKET
 from .collector_socket import VARIABLE as SOCKET_VARIABLE
-from .environment import UnknownJob, identify
-from .pipe_options import UsageError, number, parse
+from .descriptors import say
+from .environment import state_directory
+from .pipe_call import identified
+from .pipe_options import UsageError, parse
 
 # Not the one of `typing`, which takes a quarter of the time that the start may cost a job.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from streams.producer import Producer
 
+    from .child import Child
     from .environment import Identity
 
 USAGE = """\
@@ -40,6 +43,7 @@ The variables SCHEDMATE_PRODUCER__SOCKET, __DIRECTORY, __SPOOL_MB, __HOLD_SECOND
 schedmate pipe.
 """
 VARIABLE = "SCHEDMATE_PRODUCER__"
+NUMBERS = {"SPOOL_MB": 512.0, "HOLD_SECONDS": 0.02, "CLOSE_SECONDS": 5.0}
 OPTIONS = ("job", "attempt", "rank", "node", "socket")
 
 
@@ -49,52 +53,49 @@ def main() -> None:
     if arguments[:1] in (["-h"], ["--help"]):
         sys.stdout.write(USAGE)
         return
+    faults: list[str] = []
     try:
-        options, command = parse(arguments, OPTIONS)
-        identity = identify(
-            job=options.get("job"),
-            attempt=number(options, "attempt"),
-            rank=number(options, "rank"),
-            node=options.get("node"),
-        )
-        numbers = _positive("SPOOL_MB", 512), _positive("HOLD_SECONDS", 0.02), _positive("CLOSE_SECONDS", 5)
-    except (UnknownJob, UsageError) as error:
-        sys.stderr.write(f"schedmate pipe: {error}\n")
+        options, command = parse(arguments, OPTIONS, faults)
+    except UsageError as error:
+        say(str(error))
         sys.exit(2)
-    named = os.environ.get(SOCKET_VARIABLE) or os.environ.get(f"{VARIABLE}SOCKET")
-    socket = options.get("socket") or named or DEFAULT_SOCKET
-    child = Child(command) if command else None
-    _ship(identity, child, socket, numbers)
+    identity = identified(options, os.environ, faults)
+    numbers = {name: _number(name, default, faults) for name, default in NUMBERS.items()}
+    for fault in faults:
+        say(fault)
+    run(command, lambda child: _ship(identity, child, options.get("socket"), numbers))
 
 
-def _ship(identity: Identity, child: Child | None, socket: str, numbers: tuple[float, float, float]) -> None:
-    """Do the rest, which is loaded while the job runs. Never returns."""
-    from .pipe import end_like, filter_through, follow, fresh_name  # noqa: PLC0415
+def _ship(identity: Identity | None, child: Child | None, socket: str | None, numbers: dict[str, float]) -> int:
+    """Do the rest, which is loaded while the job runs, and return the exit status."""
+    from .pipe import filter_through, follow, fresh_name  # noqa: PLC0415
     from .pipe_settings import PipeSettings, ShippingRun  # noqa: PLC0415
 
-    spool_mb, hold, close = numbers
-    began, command = (child.began, child.command) if child else (time.time(), ())
-    state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")  # noqa: PTH111  not pathlib: it takes 5 ms
-    settings = PipeSettings(
-        identity=identity,
-        name=fresh_name(identity.node),
-        spool=(os.environ.get(f"{VARIABLE}DIRECTORY") or f"{state}/schedmate") + "/spool",
-        spool_bytes=int(spool_mb) << 20,
-        hold=hold,
-        close_timeout=close,
-        run=ShippingRun(began, command) if identity.whole else None,
-        receiver="collector",
-    )
+    named = os.environ.get(SOCKET_VARIABLE) or os.environ.get(f"{VARIABLE}SOCKET")
+    address = socket or named or DEFAULT_SOCKET
+    settings = None
+    if identity is not None:
+        began, command = (child.began, child.command) if child else (time.time(), ())
+        settings = PipeSettings(
+            identity=identity,
+            name=fresh_name(identity.node),
+            spool=(os.environ.get(f"{VARIABLE}DIRECTORY") or state_directory(os.environ)) + "/spool",
+            spool_bytes=int(numbers["SPOOL_MB"]) << 20,
+            hold=numbers["HOLD_SECONDS"],
+            close_timeout=numbers["CLOSE_SECONDS"],
+            run=ShippingRun(began, command) if identity.whole else None,
+            receiver="collector",
+        )
 
     def connect() -> Producer:
         from .collector_connection import CollectorConnection  # noqa: PLC0415  in the shipping process alone
 
-        return CollectorConnection(socket)
+        return CollectorConnection(address)
 
-    end_like(follow(child, settings, connect) if child else filter_through(settings, connect))
+    return follow(child, settings, connect) if child else filter_through(settings, connect)
 
 
-def _positive(name: str, default: float) -> float:
+def _number(name: str, default: float, faults: list[str]) -> float:
     """Return a setting of `[producer]` as the environment has it: it is where `schedmate pipe` looks for it, too."""
     value = os.environ.get(VARIABLE + name)
     try:
@@ -102,5 +103,6 @@ def _positive(name: str, default: float) -> float:
     except ValueError:
         found = -1.0
     if not 0 <= found < 1e9:
-        raise UsageError(f"expected a number in {VARIABLE}{name}, got {value!r}")
+        faults.append(f"expected a number in {VARIABLE}{name}, got {value!r}: it is {default:g}")
+        return default
     return found

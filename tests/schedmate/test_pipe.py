@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from typer.testing import CliRunner
 
-from schedmate.cli.pipe import app as pipe_command
 from schedmate.pipe import NUMBERS, read_settings
+from schedmate.pipe import main as pipe_main
 from schedmate.settings import load
 from streams.producers import collector_socket
 from tests.schedmate.forked import run_forked
@@ -28,11 +27,12 @@ def test_nothing_heavy_is_loaded_before_the_command_runs() -> None:
 def test_the_defaults_are_those_of_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     producer = load().settings.producer
-    directory, numbers, clusters, socket = read_settings({"HOME": str(Path.home())})
-    assert socket is None
+    faults: list[str] = []
+    directory, numbers, clusters, named = read_settings({"HOME": str(Path.home())}, faults)
+    assert named == (producer.socket, False)
     assert directory == str(producer.directory)
     assert numbers == {name: getattr(producer, name) for name in NUMBERS}
-    assert clusters == ()
+    assert (clusters, faults) == ((), [])
 
 
 def test_the_environment_goes_before_the_file_and_case_counts_for_nothing(tmp_path: Path) -> None:
@@ -41,8 +41,16 @@ def test_the_environment_goes_before_the_file_and_case_counts_for_nothing(tmp_pa
         '[producer]\ndirectory = "/var/spool/s"\nspool_mb = 7\nchunk_lines = 50\ngpu_seconds = 1\n[kafka]\nbrokers = "k:1"\n'
         '[slurm]\nclusters = ["beta"]\n'
     )
-    found = read_settings({"SCHEDMATE_CONFIG": str(file), "schedmate_producer__spool_mb": "9"})
-    assert found == ("/var/spool/s", {**NUMBERS, "spool_mb": 9, "chunk_lines": 50}, ("beta",), None)
+    faults: list[str] = []
+    variables = {"schedmate_producer__spool_mb": "9", "SCHEDMATE_CONFIG": str(file)}
+    expected = {**NUMBERS, "spool_mb": 9, "chunk_lines": 50}
+    assert read_settings(variables, faults) == ("/var/spool/s", expected, ("beta",), ("", True))
+    # The command line goes before both.
+    del variables["SCHEDMATE_CONFIG"]
+    flags = {"producer.spool_mb": "5", "producer.directory": "/d"}
+    found = read_settings(variables, faults, str(file), flags)
+    assert found == ("/d", {**expected, "spool_mb": 5}, ("beta",), ("", True))
+    assert faults == []
 
 
 class Naming(NamedTuple):
@@ -51,7 +59,7 @@ class Naming(NamedTuple):
     chosen: str | None
     file: str = ""
     environment: dict[str, str] = {}
-    option: str | None = None
+    arguments: list[str] = []
     exists: bool = True
 
 
@@ -66,10 +74,11 @@ USUAL = "the usual one"
         Naming(None, '[kafka]\nbrokers = "k:1"\n'),
         Naming(USUAL, "[kafka]\nreplication = 3\n"),
         Naming(None, environment={"SCHEDMATE_KAFKA__BROKERS": "k:1"}),
+        Naming(None, arguments=["--set", "kafka.brokers=k:1"]),
         Naming("/s", '[producer]\nsocket = "/s"\n[kafka]\nbrokers = "k:1"\n', exists=False),
         Naming("/t", '[producer]\nsocket = "/s"\n', {"SCHEDMATE_PRODUCER__SOCKET": "/t"}),
         Naming("/t", environment={"SCHEDMATE_SOCKET": "/t", "SCHEDMATE_KAFKA__BROKERS": "k:1"}),
-        Naming("/u", '[producer]\nsocket = "/s"\n', {"SCHEDMATE_SOCKET": "/t"}, "/u"),
+        Naming("/u", '[producer]\nsocket = "/s"\n', {"SCHEDMATE_SOCKET": "/t"}, ["pipe", "--socket", "/u"]),
     ],
 )
 def test_a_named_socket_comes_before_a_broker_and_a_broker_before_the_usual_socket(
@@ -80,24 +89,23 @@ def test_a_named_socket_comes_before_a_broker_and_a_broker_before_the_usual_sock
     if naming.exists:
         usual.touch()
     (tmp_path / "s.toml").write_text(naming.file)
-    expected = str(usual) if naming.chosen == USUAL else naming.chosen
-    variables = {"SCHEDMATE_CONFIG": str(tmp_path / "s.toml"), **naming.environment}
-    assert read_settings(variables, naming.option)[-1] == expected
-    # The command line reads all settings and makes the same choice.
-    started: list[object] = []
-    monkeypatch.setattr("schedmate.cli.pipe.start", lambda *_, **named: started.append(named["socket"]))
-    for name, value in variables.items():
+    for name, value in {"SCHEDMATE_CONFIG": str(tmp_path / "s.toml"), **naming.environment}.items():
         monkeypatch.setenv(name, value)
-    arguments = ["--job", "7", *(["--socket", naming.option] if naming.option else [])]
-    result = CliRunner().invoke(pipe_command, arguments, obj=load())
-    assert result.exit_code == 0, result.output
-    assert started == [expected]
+    chosen: list[str | None] = []
+    monkeypatch.setattr("schedmate.pipe.run", lambda _command, ship: ship(None))
+    monkeypatch.setattr("schedmate.pipe._ship", lambda _identity, _child, where, _source: chosen.append(where[2]))
+    monkeypatch.setattr("schedmate.cli.main", lambda: None)
+    arguments = naming.arguments if "pipe" in naming.arguments else [*naming.arguments, "pipe"]
+    monkeypatch.setattr("sys.argv", ["schedmate", *arguments, "--job", "7"])
+    pipe_main()
+    assert chosen == [str(usual) if naming.chosen == USUAL else naming.chosen]
 
 
 @pytest.mark.parametrize("value", ["", "x", "-1", "0", "1e99", "nan"])
-def test_what_the_settings_would_refuse_is_left_to_them(value: str) -> None:
-    with pytest.raises(ValueError, match=r"."):
-        read_settings({"SCHEDMATE_PRODUCER__CHUNK_SECONDS": value})
+def test_what_the_settings_would_refuse_has_its_default(value: str) -> None:
+    faults: list[str] = []
+    assert read_settings({"SCHEDMATE_PRODUCER__CHUNK_SECONDS": value}, faults)[1] == NUMBERS
+    assert len(faults) == 1
 
 
 @pytest.mark.parametrize(
@@ -112,10 +120,11 @@ def test_what_the_settings_would_refuse_is_left_to_them(value: str) -> None:
         "[slurm]\nclusters = 3\n",
     ],
 )
-def test_so_is_a_file_that_is_none(tmp_path: Path, content: str) -> None:
+def test_so_has_a_file_that_is_none(tmp_path: Path, content: str) -> None:
     (tmp_path / "s.toml").write_text(content)
-    with pytest.raises(ValueError, match=r"."):
-        read_settings({"SCHEDMATE_CONFIG": str(tmp_path / "s.toml")})
+    faults: list[str] = []
+    assert read_settings({"SCHEDMATE_CONFIG": str(tmp_path / "s.toml")}, faults)[1:3] == (NUMBERS, ())
+    assert len(faults) == 1
 
 
 def schedmate(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
@@ -123,14 +132,12 @@ def schedmate(*arguments: str, **environment: str) -> "subprocess.CompletedProce
     return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
 
 
-def test_the_command_line_says_what_is_wrong_and_helps(tmp_path: Path) -> None:
+def test_the_command_line_states_what_is_wrong_and_helps() -> None:
     assert b"--attempt" in run_forked("pipe", "--help", env={}).stdout
-    unknown = run_forked("pipe", "--", "true", env={})
-    assert unknown.returncode == 2
-    assert b"no job id" in unknown.stderr
-    wrong = schedmate("pipe", "--job", "1", "--", "true", SCHEDMATE_PRODUCER__SPOOL_MB="many")
+    assert "--attempt" in schedmate("pipe", "--help").stdout
+    wrong = schedmate("pipe", "--jobb", "1", "true")
     assert wrong.returncode == 2
-    assert "producer.spool_mb" in wrong.stderr
+    assert "--jobb" in wrong.stderr
 
 
 def test_a_command_runs_keeps_its_exit_code_and_what_cannot_be_shipped_waits(tmp_path: Path) -> None:

@@ -79,9 +79,10 @@ def call(command: list[str], data: bytes = b"", **env: str) -> subprocess.Comple
     return subprocess.run(command, input=data, capture_output=True, env={**ENV, **env}, timeout=60, check=False)
 
 
-def shipping_process(pipe: int) -> int:
+def shipping_process(pipe: int, program: bytes = b"pipe_driver") -> int:
     """Return the process id of the shipping process of a pipe, which is no other child's."""
-    for child in Path(f"/proc/{pipe}/task/{pipe}/children").read_text().split():
-        if b"pipe_driver" in Path(f"/proc/{child}/cmdline").read_bytes():
-            return int(child)
+    for children in Path(f"/proc/{pipe}/task").glob("*/children"):  # a thread may have started it
+        for child in children.read_text().split():
+            if program in Path(f"/proc/{child}/cmdline").read_bytes():
+                return int(child)
     raise AssertionError("no shipping process")

@@ -14,6 +14,7 @@ from streams.kafka import read_back
 from streams.producers.build_pyz import build
 from tests.servers.kafka import Kafka, refusing
 
+from .pipe_site import shipping_process
 from .switchable import segments, wait_for
 from .test_standalone_pipe import PYTHON
 
@@ -124,6 +125,53 @@ def test_a_pipe_hands_its_lines_to_the_collector_of_its_node(kafka: Kafka, tmp_p
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGKILL], ids=["stopped", "killed"])
+@pytest.mark.parametrize("spool_mb", ["1", "512"])
+def test_each_line_arrives_or_is_counted_whatever_becomes_of_the_shipping_process(
+    kafka: Kafka, tmp_path: Path, number: signal.Signals, spool_mb: str
+) -> None:
+    host = Host(kafka, tmp_path)
+    host.env |= {"SCHEDMATE_PRODUCER__SPOOL_MB": spool_mb, "SCHEDMATE_PRODUCER__HOLD_SECONDS": "0.02"}
+    job = f"stands-{number.name}-{spool_mb}"
+    code = "import sys\nfor i in range(100_000): sys.stdout.write(f'line {i}\\n')\nsys.stdout.flush()\nsys.stdin.read()"
+    with host.start(
+        "pipe", "--job", job, "--", sys.executable, "-c", code, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        lines = [process.stdout.readline() for _ in range(50_000)]
+        wait_for(lambda: Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().count(" ") == 2)
+        if number is signal.SIGKILL:
+            wait_for(lambda: host.has(job, 1))
+        shipping = shipping_process(process.pid, b"schedmate")
+        wait_for(lambda: Path(f"/proc/{shipping}/fd/1").readlink() == Path(os.devnull))  # it has let go of the job's
+        os.kill(shipping, number)
+        lines += [process.stdout.readline() for _ in range(50_000)]
+        process.stdin.close()
+        assert process.stdout.read() == b""
+        assert process.wait(30) == 0
+    assert lines[-1] == b"line 99999\n"
+    if number is signal.SIGSTOP:
+        os.kill(shipping, signal.SIGCONT)
+    with host.start("pipe", "--job", "other", stdin=subprocess.PIPE) as other:
+        # The other pipe looks for what is left every 30 seconds.
+        wait_for(lambda: not any(f"-{process.pid}-" in path.name for path in host.spool.iterdir()), 120)
+        assert other.stdin
+        other.stdin.close()
+    wait_for(lambda: not list(host.spool.iterdir()))
+    arrived: dict[int, str] = {}
+    for chunk in host.chunks(job):
+        for piece, line in enumerate(chunk.lines, chunk.first_piece):
+            assert arrived.setdefault(piece, line) == line
+    events = [decode(JobEvent, m.value) for m in read_back(kafka.connection, ["pipe-events"]) if m.key == job.encode()]
+    lost = sum({event.id: event.lines for event in events if event.kind == EventKind.LINES_LOST}.values())
+    printed = set(numbered(100_000))
+    whole = sum(line in printed for line in arrived.values())
+    assert len(arrived) + lost - 100_000 in range(len(arrived) - whole + 1)
+    if spool_mb == "512":
+        assert (whole, lost) == (100_000, 0)
+
+
 def test_a_pipe_started_before_the_broker(own_kafka: Kafka, tmp_path: Path) -> None:
     host = Host(own_kafka, tmp_path / "state")
     own_kafka.kill()

@@ -258,7 +258,7 @@ def test_past_the_budget_the_loss_is_counted_and_the_job_goes_on(site: Site) -> 
                 assert line == f"line {chunk.first_line + at - 1:06d}"
 
 
-def test_a_killed_shipping_process_does_not_end_the_job(site: Site) -> None:
+def test_another_shipping_process_takes_the_place_of_one_that_is_killed(site: Site) -> None:
     code = "import time\nfor i in range(40): print(i, flush=True); time.sleep(0.02)"
     with subprocess.Popen(
         site.command(*python(code)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, env=ENV
@@ -268,8 +268,17 @@ def test_a_killed_shipping_process_does_not_end_the_job(site: Site) -> None:
         os.kill(shipping_process(process.pid), signal.SIGKILL)
         out, err = process.communicate(timeout=30)
     assert out.split() == [b"%d" % i for i in range(1, 40)]
-    assert process.returncode == 0
-    assert b"not everything was shipped" in err
+    assert (process.returncode, err) == (0, b"")
+    wait_for(lambda: site.lines()[-1:] == ["39"])
+    assert site.lines() == [str(i) for i in range(40)]
+
+
+def test_shipping_that_ends_again_and_again_is_reported_once(site: Site) -> None:
+    result = call(site.command("echo", "x", mode="crash"), CLOSE="1")
+    assert (result.returncode, result.stdout) == (0, b"x\n")
+    assert (
+        result.stderr.count(b"not everything was shipped: the shipping process ended early; what is left is kept") == 1
+    )
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small file system")

@@ -1,14 +1,19 @@
 import os
 import select
 import time
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 import hypothesis.strategies as st
 from hypothesis import given
 
 from streams.producers import frames
-from streams.producers.frames import Block, FrameReader, Gap
-from streams.producers.tap import Tap
+from streams.producers.frames import Block, Close, End, FrameReader, Gap
+from streams.producers.pieces import Mark
+from streams.producers.progress import Progress
+from streams.producers.rest import Rest, Start
+from streams.producers.tap import Budgets, Tap
 
 ITEMS = st.lists(
     st.one_of(
@@ -25,10 +30,12 @@ def written(item: Block | Gap) -> bytes:
     return b"".join(frames.gap(item.stream, item.time, item.size, item.newlines))
 
 
-def per_stream(items: list[Block | Gap]) -> dict[int, list[object]]:
+def per_stream(items: Iterable[Block | Gap | End | Close]) -> dict[int, list[object]]:
     """Bytes and gaps of each stream in order: what must not depend on how frames were read or joined."""
     found: dict[int, list[object]] = {0: [], 1: []}
     for item in items:
+        if not isinstance(item, (Block, Gap)):
+            continue
         mine = found[item.stream]
         if isinstance(item, Gap):
             mine.append((item.size, item.newlines))
@@ -51,10 +58,30 @@ def test_reads_that_came_together_become_one() -> None:
     assert found == [Block(0, 1.0, b"ab"), Block(1, 1.0005, b"c"), Block(0, 1.1, b"d")]
 
 
-def read_all(pipe: int) -> list[Block | Gap]:
-    reader, found = FrameReader(), list[Block | Gap]()
+DEFAULT = Budgets()
+
+
+def make_tap(
+    into: int,
+    tmp_path: Path,
+    progress: Progress,
+    budgets: Budgets = DEFAULT,
+    restart: Callable[[Start], int] | None = None,
+) -> Tap:
+    rest = str(tmp_path / "p.rest")
+    make_rest = partial(Rest.create, rest, progress.passed_bytes, b"{}")
+    return Tap(into, make_rest, progress, budgets, restart)
+
+
+def read_all(pipe: int, progress: Progress) -> list[Block | Gap]:
+    """Read as a shipping process does to which all is safe at once."""
+    reader, found, sizes = FrameReader(), list[Block | Gap](), [0, 0]
     while data := os.read(pipe, 1 << 16):
-        found += reader.feed(data)
+        for item in reader.feed(data):
+            if isinstance(item, (Block, Gap)):
+                found.append(item)
+                sizes[item.stream] += item.size if isinstance(item, Gap) else len(item.data)
+                progress.set_safe(item.stream, Mark(sizes[item.stream], 1, 1), 0)
     return found
 
 
@@ -64,24 +91,27 @@ def idle(pipe: int) -> bool:
 
 def test_what_the_pipe_does_not_take_waits_in_memory_and_then_on_disk(tmp_path: Path) -> None:
     out, into = os.pipe()
-    tap = Tap(into, tmp_path, memory=200_000, budget=10_000_000)
+    progress = Progress()
+    tap = make_tap(into, tmp_path, progress, Budgets(200_000, 10_000_000))
     tap.start()
     blocks = [b"%d" % i * 20_000 for i in range(100)]
     for block in blocks:
         tap.put(0, 1.0, block)
-    assert list(tmp_path.iterdir()) == []  # the file has no name: a crash leaves nothing behind
     pid = os.fork()
     if pid == 0:
         os.close(into)
-        os._exit(0 if per_stream(read_all(out)) == per_stream([Block(0, 1.0, b) for b in blocks]) else 1)
-    assert tap.close(20) == 0
+        os._exit(0 if per_stream(read_all(out, progress)) == per_stream([Block(0, 1.0, b) for b in blocks]) else 1)
+    assert tap.close(20)
+    assert tap.settled
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     os.close(out)
+    assert [path.name for path in tmp_path.glob("p.rest/*")] == ["progress"]
 
 
 def test_past_memory_and_disk_it_counts_and_never_waits_long(tmp_path: Path) -> None:
     out, into = os.pipe()
-    tap = Tap(into, tmp_path, memory=100_000, budget=100_000)
+    progress = Progress()
+    tap = make_tap(into, tmp_path, progress, Budgets(100_000, 100_000))
     tap.start()
     started = time.monotonic()
     for _ in range(500):
@@ -90,7 +120,7 @@ def test_past_memory_and_disk_it_counts_and_never_waits_long(tmp_path: Path) -> 
     pid = os.fork()
     if pid == 0:
         os.close(into)
-        found = read_all(out)
+        found = read_all(out, progress)
         kept = sum(len(item.data) for item in found if isinstance(item, Block))
         gaps = [item for item in found if isinstance(item, Gap)]
         right = (
@@ -98,14 +128,15 @@ def test_past_memory_and_disk_it_counts_and_never_waits_long(tmp_path: Path) -> 
             and sum(gap.newlines for gap in gaps) * 5 == 5_000_000 - kept
         )
         os._exit(0 if gaps and right else 1)
-    assert tap.close(20) == 0
+    assert tap.close(20)
+    assert progress.passed.sizes == (0, 5_000_000)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     os.close(out)
 
 
 def test_a_reader_that_is_gone_is_no_error(tmp_path: Path) -> None:
     out, into = os.pipe()
-    tap = Tap(into, tmp_path)
+    tap = make_tap(into, tmp_path, Progress())
     tap.start()
     os.close(out)
     deadline = time.monotonic() + 10
@@ -113,14 +144,53 @@ def test_a_reader_that_is_gone_is_no_error(tmp_path: Path) -> None:
         tap.put(0, 1.0, b"x" * 1000)
     assert tap.broken
     tap.put(0, 1.0, b"x")
-    assert tap.close(1) == 0
+    assert not tap.close(1)
+    assert tap.leave() == 0
+    assert list(tmp_path.glob("p.rest/*.frames"))
 
 
-def test_a_reader_that_hangs_is_left_after_the_timeout(tmp_path: Path) -> None:
+def test_another_reader_gets_what_was_not_safe(tmp_path: Path) -> None:
     out, into = os.pipe()
-    tap = Tap(into, tmp_path)
+    progress = Progress()
+    next_out, next_into = os.pipe()
+    starts: list[Start] = []
+
+    def restart(start: Start) -> int:
+        starts.append(start)
+        return next_into
+
+    tap = make_tap(into, tmp_path, progress, restart=restart)
+    tap.start()
+    blocks = [b"%02d" % i * 500 for i in range(50)]
+    tap.put(0, 1.0, blocks[0])
+    assert os.read(out, 1 << 16)
+    progress.set_safe(0, Mark(1000, 1, 1), 0)
+    for block in blocks[1:]:
+        tap.put(0, 1.0, block)
+    os.close(out)
+    found = b""
+    reader = FrameReader()
+    while not found.endswith(blocks[-1]):
+        found += b"".join(item.data for item in reader.feed(os.read(next_out, 1 << 16)) if isinstance(item, Block))
+    (start,) = starts
+    assert found[1000 - start.totals.sizes[0] :] == b"".join(blocks[1:])
+    assert start.totals.sizes[0] in {0, 1000}
+    tap.close(0)
+    os.close(next_out)
+
+
+def test_what_a_reader_that_hangs_does_not_take_is_left_on_disk(tmp_path: Path) -> None:
+    out, into = os.pipe()
+    progress = Progress()
+    tap = make_tap(into, tmp_path, progress)
     tap.start()
     tap.put(0, 1.0, b"x" * 1_000_000)
-    assert tap.close(0.1) > 800_000
+    assert not tap.close(0.1)
+    assert tap.leave() == 0
+    deadline = time.monotonic() + 10
+    size = 0
+    while size < 1_000_000 and time.monotonic() < deadline:  # a process in the background may write it
+        size = sum(path.stat().st_size for path in tmp_path.glob("p.rest/*.frames"))
+    assert 1_000_000 < size < 1_001_000
     assert not idle(out)
     os.close(out)

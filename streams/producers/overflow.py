@@ -1,0 +1,122 @@
+"""Frames of a pipe on disk: what has no room in memory while the shipping process is slow, and at the end what it has not read.
+
+Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+
+from .progress import Totals
+from .rest import HEAD_BYTES, Rest, Start
+
+
+class Slice:
+    """Whole frames, as bytes.
+
+    Attributes:
+        start: Where they begin in the stream of frames.
+        end: The totals behind them.
+        ended: Whether the end of the job is among them.
+    """
+
+    __slots__ = ("data", "end", "ended", "start")
+
+    def __init__(self, data: bytes, start: Start, end: Totals, ended: bool) -> None:
+        self.data, self.start, self.end, self.ended = data, start, end, ended
+
+
+class Overflow:
+    """A first-in-first-out queue of slices in one file of `rest`. Refuses, and never raises while it writes, where the disk does.
+
+    Args:
+        budget: Bytes that the file may take.
+    """
+
+    def __init__(self, budget: int) -> None:
+        self.rest: Rest | None = None
+        """Where the file is made; None: there is no directory."""
+        self.budget = budget
+        self.refuses = False
+        """True from a refusal until the file is empty."""
+        self.keeps = False
+        """Whether a file whose slices are all read stays."""
+        self._file: int | None = None
+        self._begins = 0
+        self._start = self._end = HEAD_BYTES
+        self._slices: deque[tuple[int, Start, Totals, bool]] = deque()
+
+    @property
+    def size(self) -> int:
+        """Bytes that were not read."""
+        return self._end - self._start
+
+    @property
+    def bytes_on_disk(self) -> int:
+        """Bytes of the file."""
+        return self._end
+
+    @property
+    def count(self) -> int:
+        """Slices that were not read."""
+        return len(self._slices)
+
+    @property
+    def first(self) -> int | None:
+        """The position at which the file begins; None where there is none."""
+        return None if self._file is None else self._begins
+
+    @property
+    def next(self) -> Start | None:
+        """Where the oldest slice begins that was not read."""
+        return self._slices[0][1] if self._slices else None
+
+    @property
+    def descriptors(self) -> list[int]:
+        """Descriptors that a process needs which goes on with it."""
+        lock = None if self.rest is None else self.rest.lock
+        return [each for each in (self._file, lock) if each is not None]
+
+    def write(self, piece: Slice) -> bool:
+        """Add `piece`. False where the disk or the budget does not allow it."""
+        self.refuses = True
+        if self.rest is None or self._end + len(piece.data) > self.budget:
+            return False
+        try:
+            if self._file is None:
+                self._file = self.rest.new_file(piece.start)
+                self._begins = piece.start.position
+            written = os.pwrite(self._file, piece.data, self._end)
+            if written < len(piece.data):
+                os.ftruncate(self._file, self._end)
+                return False
+        except OSError:
+            return False
+        self._slices.append((len(piece.data), piece.start, piece.end, piece.ended))
+        self._end += len(piece.data)
+        self.refuses = False
+        return True
+
+    def read(self) -> Slice | None:
+        """Return the oldest slice, or None where there is none. Raises `OSError` where the disk fails."""
+        if self._file is None or not self._slices:
+            return None
+        size, start, end, ended = self._slices[0]
+        data = os.pread(self._file, size, self._start)
+        if len(data) < size:
+            raise OSError("expected the slice that was written")
+        self._slices.popleft()
+        self._start += size
+        if not self.size:
+            self._drop()
+        return Slice(data, start, end, ended)
+
+    def _drop(self) -> None:
+        assert self._file is not None
+        assert self.rest is not None
+        os.close(self._file)
+        if not self.keeps:
+            self.rest.remove_file(self._begins)
+        self._file = None
+        self._start = self._end = HEAD_BYTES

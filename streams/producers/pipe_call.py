@@ -1,0 +1,52 @@
+"""How a pipe was called: whose lines it ships, and what it runs. What is wrong with that is a warning; the command runs all the same.
+
+Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
+"""
+
+from __future__ import annotations
+
+from .environment import UnknownJob, identify
+from .pipe_options import UsageError, number
+
+# Not the one of `typing`, which takes a quarter of the time that the start of a pipe may cost a job.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from .environment import Identity
+
+
+def identified(
+    options: Mapping[str, str], environment: Mapping[str, str], faults: list[str], clusters: Collection[str] = ()
+) -> Identity | None:
+    """Return whose lines these are; None where nothing states the job. A number that is none is left out; `faults` gets a sentence each."""
+    numbers: dict[str, int | None] = {}
+    for name in ("attempt", "rank"):
+        try:
+            numbers[name] = number(options, name)
+        except UsageError as error:
+            faults.append(f"{error}: it is left out")
+    env = dict(environment)
+    while True:
+        try:
+            found = identify(
+                env,
+                job=options.get("job"),
+                attempt=numbers.get("attempt"),
+                rank=numbers.get("rank"),
+                node=options.get("node"),
+                clusters=clusters,
+            )
+        except UnknownJob as error:
+            if error.variable not in env:
+                faults.append(f"nothing is shipped: {error}")
+                return None
+            faults.append(f"{error}; it is left out")
+            del env[error.variable]
+        except Exception as error:  # noqa: BLE001  whatever it is: the job must run
+            faults.append(f"nothing is shipped: {type(error).__name__}: {error}")
+            return None
+        else:
+            # Without its rank nobody knows whether it is all of the job.
+            found.whole = found.whole and len(env) == len(environment) and "rank" not in options
+            return found
