@@ -46,7 +46,7 @@ OTHER_VARIABLES = frozenset(
         "MODEL", "MODEL_LENGTH", "MODEL_MEMORY", "MODEL_SERVERS", "PARTITIONS", "REDIS_MEMORY", "RETENTION_DAYS", "SECRETS",
     )
 )  # fmt: skip
-"""Variables that are no settings: whose lines a producer ships, and what docker-compose.yml is told."""
+"""Variables that are no settings: whose lines a producer ships and where, and what docker-compose.yml is told."""
 _OF_KUBERNETES = re.compile(r"_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_|$)|$)")
 """What Kubernetes tells every container of services: of one named `schedmate-kafka` too."""
 

@@ -24,7 +24,7 @@ COMMANDS = {
     "classify": "Give the class of every line of a log.",
     "signatures": "Show what failures are known, and find them in a log.",
     "watch": "Follow one log live.",
-    "pipe": "Pass a job's output through, and ship it to Kafka.",
+    "pipe": "Pass a job's output through, and ship it to the node's collector, or to Kafka.",
     "collect": "Tail log files, and ship them to Kafka.",
     "gpu-agent": "Sample this host's GPUs, and ship the samples to Kafka.",
     "watch-scheduler": "Ship what a scheduler does with its jobs to Kafka.",
