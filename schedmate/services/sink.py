@@ -1,18 +1,19 @@
 """The sink: what comes out of the processors and the bridge goes to ClickHouse and Redis."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
 
 from clickhouse_connect.driver.client import Client
 
 from records import Decision, Failure, Position, Record
 from resilience import Outage, retry
-from schedmate.settings import ClickHouseSection, RedisSection, Settings, SettingsError
+from schedmate.settings import ClickHouseSection, RedisSection, Settings, SettingsError, read_secret
 from schedmate.telemetry import Telemetry
 from sinks import SinkUnavailable
 from sinks.clickhouse import ClickHouseWriter, open_client
@@ -84,6 +85,36 @@ def clickhouse_opener(settings: ClickHouseSection) -> Callable[[], Client]:
             raise SettingsError(f"clickhouse.url: {error}") from error
 
     return opened
+
+
+def clickhouse_reader(
+    settings: ClickHouseSection, limits: Mapping[str, str] | None = None
+) -> Callable[[], Client]:
+    """Return what opens ClickHouse for queries: as `clickhouse.reader` where one is named, and read-only as any user.
+
+    `limits` are ClickHouse settings of every query. What is returned raises as that of `clickhouse_opener` does.
+    """
+    if settings.reader and not settings.url.startswith("chdb:"):
+        url = _with_user(settings.url, settings.reader)
+        password = read_secret(settings.reader_password_file) if settings.reader_password_file else ""
+    else:
+        url, password = settings.url, settings.secret()
+
+    def opened() -> Client:
+        try:
+            return open_client(
+                url, password=password, ca_cert=settings.ssl_cafile, settings=limits, read_only=True
+            )
+        except ValueError as error:
+            raise SettingsError(f"clickhouse.url: {error}") from error
+
+    return opened
+
+
+def _with_user(url: str, user: str) -> str:
+    """Return the address `url` with `user` in place of the user that it names."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=f"{quote(user, safe='')}@{parts.netloc.rpartition('@')[2]}").geturl()
 
 
 def redis_client(settings: RedisSection, *, timeout_s: float = 5.0) -> "redis.Redis":

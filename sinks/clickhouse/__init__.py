@@ -4,6 +4,7 @@ from .client import DATABASE, open_client
 from .migrate import check_schema, migrate
 from .queries import Parameter, Query, QueryResult, ask, checked, queries, run
 from .retention import KEEP_DAYS, KEPT, set_retention
+from .statement import checked_statement
 from .tables import STORED_TOPICS, TABLE_OF
 from .writer import ClickHouseWriter, WriterMetrics
 
@@ -21,6 +22,7 @@ __all__ = [
     "ask",
     "check_schema",
     "checked",
+    "checked_statement",
     "migrate",
     "open_client",
     "queries",

@@ -72,6 +72,25 @@ def test_the_embedded_engine_is_asked_in_the_same_way(tmp_path: Path) -> None:
     }
 
 
+def test_queries_are_read_only(site: Site) -> None:
+    said = site.output_of("query", "--sql", "DROP TABLE failures", code=2)
+    assert said.splitlines() == [
+        "schedmate: queries are read-only: expected a statement that begins with SELECT, WITH, SHOW, DESCRIBE, EXPLAIN or EXISTS, got DROP"
+    ]
+    assert site.output_of("query", "--sql", "EXISTS failures", "--csv") == "result\n1\n"
+    level = site.output_of("query", "--sql", "SELECT getSetting('readonly') AS level", "--csv")
+    assert level == "level\n1\n"
+
+
+def test_the_embedded_engine_is_read_only_for_queries(tmp_path: Path) -> None:
+    embedded, file = Site(f"chdb://{tmp_path / 'engine'}"), tmp_path / "secret"
+    file.write_text("hunter2")
+    embedded.output_of("migrate")
+    for sql in ("DROP TABLE failures", "SELECT 1; DROP TABLE failures", f"SELECT file('{file}')"):
+        assert "hunter2" not in embedded.output_of("query", "--sql", sql, code=2)
+    assert embedded.output_of("query", "--sql", "EXISTS failures", "--csv") == "result\n1\n"
+
+
 def test_migrate_does_not_wait_for_ever() -> None:
     nobody = Site(f"http://127.0.0.1:{free_port()}/x")
     assert "nobody listens at" in nobody.output_of("migrate", "--wait", "0.3", code=2)
