@@ -41,6 +41,7 @@ COMMANDS = {
     "acls": "Show and grant the rights that each program needs on Kafka.",
     "dead-letters": "Show what could not be read, send it again, or pass a message over.",
     "migrate": "Create ClickHouse's tables, or bring them up to date.",
+    "refill": "Fill tables of ClickHouse again from Kafka.",
     "query": "Ask ClickHouse one of the usual questions, or any other.",
     "export": "Hand a job's numbers to TensorBoard or MLflow.",
     "advise": "Say what a job trains, and learn how long jobs run.",

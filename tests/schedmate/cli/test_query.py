@@ -64,6 +64,21 @@ def test_migrate_again_changes_nothing(site: Site) -> None:
     assert site.output_of("migrate", "--check") == "the tables are as they should be\n"
 
 
+def test_migrate_creates_a_dropped_table_again(tmp_path: Path) -> None:
+    embedded = Site(f"chdb://{tmp_path}")
+    embedded.output_of("migrate")
+    client = open_client(embedded.url)
+    client.command("DROP TABLE failures")
+    client.close()
+    assert "expected failures in database" in embedded.output_of("migrate", "--check", code=2)
+    assert embedded.output_of("migrate").splitlines() == [
+        "created again, without their rows: failures",
+        "to read again what Kafka still keeps of them: schedmate refill failures",
+    ]
+    assert embedded.output_of("migrate") == "the tables are up to date\n"
+    assert "job_throughput_1m" in embedded.output_of("refill", "nonsense", code=2)
+
+
 def test_the_embedded_engine_is_asked_in_the_same_way(tmp_path: Path) -> None:
     embedded = Site(f"chdb://{tmp_path}")
     embedded.output_of("migrate")

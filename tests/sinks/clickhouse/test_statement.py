@@ -155,12 +155,12 @@ def test_a_statement_that_reads_is_answered(reader: Question, sql: str) -> None:
 
 def test_a_parameter_names_no_file(reader: Question) -> None:
     with pytest.raises(SinkRejected, match="tables of the database alone"):
-        checked_statement(
-            reader.client, "SELECT * FROM {t:Identifier}", {"t": str(reader.file)}, embedded=True
-        )
+        checked_statement(reader.client, "SELECT * FROM {t:Identifier}", {"t": str(reader.file)}, embedded=True)
 
 
-@pytest.mark.parametrize("sql", ["DROP TABLE failures", "INSERT INTO failures (id) VALUES ('1')", "SELECT 1 SETTINGS readonly = 0"])
+@pytest.mark.parametrize(
+    "sql", ["DROP TABLE failures", "INSERT INTO failures (id) VALUES ('1')", "SELECT 1 SETTINGS readonly = 0"]
+)
 def test_a_client_that_reads_cannot_write(reader: Question, sql: str) -> None:
     with pytest.raises(SinkRejected, match="(?i)readonly"):
         ask(reader.client, sql)
