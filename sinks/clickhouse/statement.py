@@ -82,7 +82,7 @@ def _formatted(client: Client, sql: str) -> str:
 
 def _check_explained(nodes: list[tuple[str, str]]) -> None:
     """Refuse an EXPLAIN of anything but a SELECT: some kinds ask the server that they name."""
-    if nodes and nodes[0][0] == "Explain" and (len(nodes) < 2 or not nodes[1][0].startswith("Select")):  # noqa: PLR2004
+    if nodes and nodes[0][0] == "Explain" and (len(nodes) < 2 or not nodes[1][0].startswith("Select")):
         _refuse("EXPLAIN of a SELECT", nodes[0][1])
 
 

@@ -71,7 +71,7 @@ def test_migrate_creates_a_dropped_table_again(tmp_path: Path) -> None:
     client.command("DROP TABLE failures")
     client.close()
     assert "expected failures in database" in embedded.output_of("migrate", "--check", code=2)
-    assert embedded.output_of("migrate").splitlines() == [
+    assert embedded.output_of("migrate").splitlines()[-2:] == [
         "created again, without their rows: failures",
         "to read again what Kafka still keeps of them: schedmate refill failures",
     ]

@@ -1,7 +1,5 @@
 """A table that somebody dropped is filled again from Kafka, without what the sink has not taken yet."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from records import encode
@@ -22,7 +20,7 @@ TAKEN, WAITING = 8, 3
 
 
 @pytest.fixture
-def taken(kafka: Kafka) -> Iterator[str]:
+def taken(kafka: Kafka) -> str:
     """The group of a sink that has committed the first messages of one partition, and not the others."""
     producer = KafkaProducer(kafka.connection)
 
@@ -40,7 +38,7 @@ def taken(kafka: Kafka) -> Iterator[str]:
         assert consumer.commit()
     send(range(TAKEN, TAKEN + WAITING))
     producer.close()
-    yield group
+    return group
 
 
 def test_a_dropped_table_is_filled_again(kafka: Kafka, embedded: Embedded, taken: str) -> None:

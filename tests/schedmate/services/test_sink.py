@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from records import JobEvent, Position, Record
+from records import Position, Record
 from resilience import Outage
 from schedmate.services.sink import Sinks, StoreWriter, UnknownFaults, _with_user
 from sinks import RecordRejected, SinkUnavailable, TablesMissing, UnknownFault
@@ -98,17 +98,20 @@ def test_an_unknown_error_that_stays_is_the_fault_of_a_record() -> None:
 
 
 def test_the_limit_begins_anew_after_a_write_that_worked() -> None:
-    now = 0.0
-    faults = UnknownFaults(60, 600, lambda: now)
-    kinds = []
-    for now in (0.0, 59.0):
-        kinds.append(type(faults.translate(UnknownFault("odd"))))
+    now = [0.0]
+    faults = UnknownFaults(60, 600, lambda: now[0])
+
+    def kind_at(moment: float) -> type[Exception]:
+        now[0] = moment
+        return type(faults.translate(UnknownFault("odd")))
+
+    assert [kind_at(0), kind_at(59)] == [SinkUnavailable] * 2
     faults.passed()
-    for now in (70.0, 129.0, 130.0, 700.0, 731.0):
-        kinds.append(type(faults.translate(UnknownFault("odd"))))
-        if now == 130.0:
-            faults.passed()
-    assert kinds == [SinkUnavailable] * 4 + [RecordRejected] * 2 + [SinkUnavailable]
+    assert [kind_at(70), kind_at(129)] == [SinkUnavailable] * 2
+    assert kind_at(130) is RecordRejected
+    faults.passed()
+    assert kind_at(700) is RecordRejected, "the limit has passed, and parts of the batch are tried"
+    assert kind_at(731) is SinkUnavailable
 
 
 @pytest.mark.parametrize(

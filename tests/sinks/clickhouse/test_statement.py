@@ -162,7 +162,7 @@ def test_a_parameter_names_no_file(reader: Question) -> None:
     "sql", ["DROP TABLE failures", "INSERT INTO failures (id) VALUES ('1')", "SELECT 1 SETTINGS readonly = 0"]
 )
 def test_a_client_that_reads_cannot_write(reader: Question, sql: str) -> None:
-    with pytest.raises(SinkRejected, match="(?i)readonly"):
+    with pytest.raises(SinkRejected, match=r"(?i)readonly"):
         ask(reader.client, sql)
 
 
@@ -172,6 +172,6 @@ def test_a_server_is_asked_with_the_setting_readonly(clickhouse: ClickHouseServe
     client = open_client(clickhouse.url, settings={"max_execution_time": "15"}, read_only=True)
     asked = ask(client, "SELECT getSetting('readonly'), getSetting('max_execution_time')")
     assert [float(each) for each in asked.rows[0]] == [1, 15]
-    with pytest.raises(SinkRejected, match="(?i)readonly"):
+    with pytest.raises(SinkRejected, match=r"(?i)readonly"):
         ask(client, "DROP TABLE failures")
     assert ask(client, checked_statement(client, "SHOW TABLES", {}, embedded=False)).rows

@@ -92,7 +92,9 @@ def test_nobody_there() -> None:
 @pytest.fixture(scope="module")
 def cluster_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
     """One node of a Redis Cluster, without slots."""
-    server = RedisServer(tmp_path_factory.mktemp("cluster"), options=["--cluster-enabled", "yes"])
+    server = RedisServer(
+        tmp_path_factory.mktemp("cluster"), options=["--cluster-enabled", "yes", "--cluster-port", str(free_port())]
+    )
     server.start()
     yield server
     server.kill()
