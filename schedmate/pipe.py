@@ -108,6 +108,13 @@ def read_settings(environment: Mapping[str, str]) -> tuple[str, dict[str, int | 
     Raises:
         ValueError: They say something that the settings would refuse, or the file cannot be read.
     """
+    try:
+        return _read(environment)
+    except RecursionError as error:
+        raise ValueError("expected settings, got values nested too deeply") from error
+
+
+def _read(environment: Mapping[str, str]) -> tuple[str, dict[str, int | float], tuple[str, ...]]:
     state = environment.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")  # noqa: PTH111  not pathlib: it takes 5 ms
     found: dict[str, object] = {"directory": f"{state}/schedmate", **NUMBERS}
     clusters: tuple[str, ...] = ()

@@ -1,6 +1,7 @@
 """How much two jobs that share GPUs slow each other down, as measured."""
 
 import gzip
+import zlib
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
@@ -95,7 +96,7 @@ def read_gavel_speeds(file: Path, gpu_type: str) -> PackedSpeeds:
     try:
         with gzip.open(file) as stream:
             by_type = msgspec.json.decode(stream.read(), type=dict[str, dict[str, dict[str, float | list[float]]]])
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, EOFError, zlib.error, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UserError(f"expected throughputs of pairs in {file}: {in_words(error)}") from error
     if gpu_type not in by_type:
         raise UserError(f"expected one of {', '.join(sorted(by_type))} in {file}, got {gpu_type[:60]!r}")

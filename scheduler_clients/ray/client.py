@@ -124,6 +124,6 @@ def _path(submission_id: str) -> str:
 def _decode(content: bytes | msgspec.Raw, kind: type[_Decoded]) -> _Decoded:
     try:
         return msgspec.json.decode(content, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         expected = f"{getattr(kind, '__name__', kind)} as Ray 2.60 sends it"
         raise RayUnavailable(expected, str(error)[:200], "is this the dashboard of a Ray head?") from error

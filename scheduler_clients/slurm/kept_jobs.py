@@ -68,7 +68,7 @@ class KeptJobs:
                 return msgspec.json.decode(file.read(), type=KeptJob)
         except FileNotFoundError:
             return None
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             log.warning("kept_job_unreadable", file=str(self._file(name)), error=str(error))
             return None
 

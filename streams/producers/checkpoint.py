@@ -111,7 +111,7 @@ def _read(path: Path) -> _Content:
         content = msgspec.json.decode(path.read_bytes(), type=_Content)
     except FileNotFoundError:
         return _Content(1, {}, [])
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidCheckpoint(
             f"expected a collector's checkpoint in {path}, got something else ({error}): "
             "move it away to ship every file from its beginning again"

@@ -165,7 +165,7 @@ def _load(checkpoint: Path, known: type[K]) -> dict[str, K]:
         return msgspec.json.decode(checkpoint.read_bytes(), type=dict[str, known])  # type: ignore[valid-type]
     except FileNotFoundError:
         return {}
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         # Nothing is lost: all that the scheduler still knows is told again, under the same ids.
         log.warning("checkpoint_unreadable", file=str(checkpoint), error=str(error))
         return {}

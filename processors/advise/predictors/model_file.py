@@ -111,7 +111,7 @@ def load(folder: Path) -> SavedModel:
     """
     try:
         card = msgspec.json.decode(_read(folder / _CARD), type=_Card)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadModel(f"expected a model's card in {folder / _CARD}: {error}") from None
     if card.version != VERSION or card.features != list(NAMES) or card.relations != list(RELATIONS):
         raise BadModel(

@@ -27,6 +27,8 @@ def _tables(text: str, where: str) -> list[dict[str, Any]]:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidSignature(f"{where}: expected TOML: {error}") from error
+    except RecursionError as error:
+        raise InvalidSignature(f"{where}: expected [[signature]] tables, got values nested too deeply") from error
     entries = raw.get("signature", [])
     if set(raw) - {"signature"} or not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
         raise InvalidSignature(f"{where}: expected only [[signature]] tables, got {', '.join(sorted(raw))}")

@@ -187,7 +187,7 @@ class RecordingSource:
             header = msgspec.json.decode(line, type=RecordingHeader)
         except (OSError, EOFError, zlib.error) as error:
             raise InvalidRecording(f"expected a recording of GPU samples at {self._path}: {error}") from error
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise InvalidRecording(
                 f'expected {self._path} to begin with {{"format":"{FORMAT}",…}}, got {line[:60]!r}: '
                 "make one with `schedmate gpu-agent --record FILE`"
