@@ -16,6 +16,7 @@ import schedmate
 from records import UserError, in_words
 from schedmate.cli.console import say, warn
 from schedmate.extras import missing_extra
+from schedmate.secret_files import exposed_files
 from schedmate.settings import SettingsError, load
 
 COMMANDS = {
@@ -138,6 +139,8 @@ def schedmate_command(
     `SCHEDMATE_KAFKA__BROKERS`; and from `--set`. `schedmate config` shows all, and where each came from.
     """
     context.obj = load(config, dict(map(_change, change or [])))
+    for warning in exposed_files(context.obj.settings):
+        warn(warning)
 
 
 def _change(text: str) -> tuple[str, str]:
