@@ -49,7 +49,7 @@ class UnknownFaults:
     """
 
     def __init__(
-        self, limit_s: float = 60.0, memory_s: float = 600.0, clock: Callable[[], float] = time.monotonic
+        self, limit_s: float = 300.0, memory_s: float = 600.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._limit_s, self._memory_s, self._clock = limit_s, memory_s, clock
         self._since: float | None = None
@@ -77,7 +77,7 @@ class Sinks:
         unknown_limit_s: Seconds to wait for errors that SchedMate does not know.
     """
 
-    def __init__(self, stores: Sequence[StoreWriter], stop: Event, unknown_limit_s: float = 60.0) -> None:
+    def __init__(self, stores: Sequence[StoreWriter], stop: Event, unknown_limit_s: float = 300.0) -> None:
         self._stores = stores
         self._stop = stop
         self._unknown = {store.name: UnknownFaults(unknown_limit_s) for store in stores}

@@ -25,7 +25,12 @@ _TABLE_FUNCTIONS = frozenset(
 """Table functions that make their rows from the statement alone; all others are refused."""
 
 _OUTSIDE = frozenset({"catboostevaluate", "file", "hascolumnintable"})
-"""Functions that read a file or ask another server. So do those of language models, whose names begin with `ai`."""
+"""Functions of values that read a file or ask another server. So do those of language models, whose names begin with `ai`."""
+
+_REFUSED = """
+SELECT lower(name) FROM system.table_functions
+UNION DISTINCT SELECT lower(name) FROM system.functions WHERE startsWith(lower(name), 'ai')
+"""
 
 _SYNTAX_ERROR = 62
 """ClickHouse's code of a text that is not one statement."""
@@ -56,14 +61,18 @@ def checked_statement(client: Client, sql: str, values: Mapping[str, str], *, em
     first = statement.split(maxsplit=1)[0].strip("(").upper()
     if first not in READING:
         _refuse(f"a statement that begins with {', '.join(READING[:-1])} or {READING[-1]}", first)
-    if found := _SECOND_EFFECT.search(_QUOTED.sub("''", statement)):
+    plain = _QUOTED.sub("''", statement)
+    if found := _SECOND_EFFECT.search(plain):
         _refuse("a statement that only returns rows", found[1].upper())
+    if first in ("SHOW", "EXISTS") and "(" in plain:  # the tree that is looked at below leaves its conditions out
+        _refuse(f"{first} without parentheses", statement)
     with translated_errors("checking the statement"):
         lines = [str(row[0]) for row in client.query(f"EXPLAIN AST {statement}", parameters=dict(values)).result_rows]
-        functions = client.query("SELECT lower(name) FROM system.table_functions").result_columns[0]
+        refused = frozenset(client.query(_REFUSED).result_columns[0]) - _TABLE_FUNCTIONS | _OUTSIDE
     nodes = [(found[1], found[2]) for found in map(_NODE.match, lines) if found]
     _check_explained(nodes)
-    _check_functions(nodes, frozenset(functions) - _TABLE_FUNCTIONS | _OUTSIDE)
+    _check_functions(nodes, refused)
+    _check_words(statement, frozenset(name for name in refused if name in _OUTSIDE or name.startswith("ai")))
     _check_tables(nodes, frozenset({client.database or "", *_SYSTEM}) if embedded else None)
     return statement
 
@@ -88,7 +97,15 @@ def _check_explained(nodes: list[tuple[str, str]]) -> None:
 
 def _check_functions(nodes: list[tuple[str, str]], refused: frozenset[str]) -> None:
     for kind, name in nodes:
-        if kind == "Function" and (name.lower() in refused or name.lower().startswith("ai")):
+        if kind == "Function" and name.lower() in refused:
+            _refuse("a statement that reads from the database alone", f"the function {name}")
+
+
+def _check_words(statement: str, refused: frozenset[str]) -> None:
+    """Refuse names of functions wherever they are: `APPLY` and `arrayMap` take a function by its name."""
+    words = _QUOTED.sub(lambda found: "''" if found[0].startswith("'") else found[0], statement)
+    for name in re.findall(r"\w+", words):
+        if name.lower() in refused:
             _refuse("a statement that reads from the database alone", f"the function {name}")
 
 
