@@ -1,9 +1,11 @@
 """History: every record in ClickHouse, on a server or embedded, each exactly once."""
 
 from .client import DATABASE, open_client
-from .migrate import check_schema, migrate
+from .migrate import check_schema, lost, migrate
 from .queries import Parameter, Query, QueryResult, ask, checked, queries, run
 from .retention import KEEP_DAYS, KEPT, set_retention
+from .rollup import ROLLUP
+from .statement import checked_statement
 from .tables import STORED_TOPICS, TABLE_OF
 from .writer import ClickHouseWriter, WriterMetrics
 
@@ -11,6 +13,7 @@ __all__ = [
     "DATABASE",
     "KEEP_DAYS",
     "KEPT",
+    "ROLLUP",
     "STORED_TOPICS",
     "TABLE_OF",
     "ClickHouseWriter",
@@ -21,6 +24,8 @@ __all__ = [
     "ask",
     "check_schema",
     "checked",
+    "checked_statement",
+    "lost",
     "migrate",
     "open_client",
     "queries",

@@ -68,7 +68,9 @@ def test_each_server_gets_its_password_in_its_own_form(secrets: Path) -> None:
     assert default is not None
     assert default.get("remove") == "remove"
     assert users.findtext("schedmate/password_sha256_hex") == digest(secrets / "clickhouse_password")
-    assert users.findtext("reader/password_sha256_hex") == digest(secrets / "clickhouse_reader_password")
+    assert users.findtext("schedmate-reader/password_sha256_hex") == digest(secrets / "clickhouse_reader_password")
+    grants = [each.text for each in users.findall("schedmate-reader/grants/query")]
+    assert grants == ["GRANT SELECT ON schedmate.*", "GRANT SELECT ON system.parts"]
     assert f"#{digest(secrets / 'redis_password')} " in (secrets / "redis_acl").read_text()
     assert f'user_schedmate="{(secrets / "kafka_password").read_text()}"' in (secrets / "kafka_jaas").read_text()
 
