@@ -9,6 +9,11 @@
 #   GPU_AGENT='User:CN=n1.cluster User:CN=n2.cluster' COLLECTOR='User:CN=n1.cluster User:CN=n2.cluster' packaging/grant-rights.sh
 #
 # What each role may do: schedmate acls list, docs/rights.md.
+#
+# No job gets rights: pipes hand their lines to the collector of their node, which takes only those of the user's own jobs. Where pipes
+# must write to Kafka themselves, PIPE names their users. Each of these can write lines under any job's id (docs/security.md).
+#
+#   PIPE=User:schedmate-pipe packaging/grant-rights.sh
 set -eu
 
 grant() {
@@ -22,7 +27,7 @@ grant() {
 # Each word of a variable is one user.
 # shellcheck disable=SC2086
 {
-    grant pipe ${PIPE:-User:schedmate-pipe}
+    grant pipe ${PIPE:-}
     grant collector ${COLLECTOR:-User:schedmate-collector}
     grant gpu-agent ${GPU_AGENT:-User:schedmate-gpu-agent}
     grant watcher ${WATCHER:-User:schedmate-watcher}

@@ -5,7 +5,7 @@
 #   kafka_password       for clients on the host and beyond         kafka_jaas        the same, as Kafka wants it
 #   clickhouse_password  for our services                           clickhouse_users  its hash, as ClickHouse wants it
 #   redis_password       for our services                           redis_acl         its hash, as Redis wants it
-#   clickhouse_reader_password   for dashboards, which only read     grafana_password  of Grafana's user `admin`
+#   clickhouse_reader_password   for queries and dashboards          grafana_password  of Grafana's user `admin`
 #
 # A service reads its secret under a user number of its own, and Compose mounts each file with the mode that it has here.
 # So the files can be read by all, and the directory by its owner alone: that is what keeps others on this host out.
@@ -54,13 +54,16 @@ write clickhouse_users <<END
       <quota>default</quota>
       <networks><ip>::/0</ip></networks>
     </schedmate>
-    <reader>
+    <schedmate-reader>
       <password_sha256_hex>$(digest clickhouse_reader_password)</password_sha256_hex>
       <profile>reader</profile>
       <quota>default</quota>
       <networks><ip>::/0</ip></networks>
-      <grants><query>GRANT SELECT ON schedmate.*</query></grants>
-    </reader>
+      <grants>
+        <query>GRANT SELECT ON schedmate.*</query>
+        <query>GRANT SELECT ON system.parts</query>
+      </grants>
+    </schedmate-reader>
   </users>
   <profiles>
     <!-- 2: reads only, and may say how long a question may take. -->

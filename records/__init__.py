@@ -5,6 +5,7 @@ from .base import VERSION, Evidence, Position, Record
 from .bounds import check
 from .checkpoint import Checkpoint, CheckpointState, DurableBy
 from .codec import NOT_JSON, InvalidRecord, decode, decode_any_version, encode
+from .csv_cell import csv_cell
 from .dead_letter import DeadLetter
 from .decision import Action, Decision, Mode
 from .decision_result import DecisionResult, Outcome
@@ -102,6 +103,7 @@ __all__ = [
     "Workload",
     "check",
     "counted",
+    "csv_cell",
     "decision_id",
     "decode",
     "decode_any_version",

@@ -63,6 +63,9 @@ class Outage:
     The beginning and the end of an outage are logged once each, as `dependency_unavailable` and `dependency_available`.
     Not safe for threads: a caller with several holds its own lock.
 
+    Attributes:
+        reason: The last error.
+
     Args:
         dependency: What is away, for people: `ClickHouse`, `Kafka`, `Slurm`.
         first_s: The first pause, in seconds.
@@ -83,6 +86,7 @@ class Outage:
         chance: Callable[[], float] = random.random,
     ) -> None:
         self.metrics = OutageMetrics(dependency)
+        self.reason = ""
         self._began = 0.0
         self.dependency = dependency
         self._backoff = Backoff(first_s, limit_s, chance)
@@ -97,6 +101,7 @@ class Outage:
 
     def failed(self, error: object) -> float:
         """Note a try that found the dependency away, and return the seconds to wait before the next one."""
+        self.reason = str(error)
         if self._counted_until is None:
             self.metrics.outages.inc()
             self.metrics.away.set(1)

@@ -21,7 +21,7 @@ from records import (
 from schedmate.approvals import person
 from schedmate.assembly import producer_factory
 from schedmate.connections import kafka_connection
-from schedmate.services.sink import clickhouse_opener
+from schedmate.services.sink import clickhouse_reader
 from schedmate.settings import Settings
 from sinks.clickhouse import QueryResult, ask
 from streams.accept import accept
@@ -125,7 +125,7 @@ def history(settings: Settings, hours: float) -> Iterator[LogChunk]:
 
 
 def _ask(settings: Settings, sql: str, values: Mapping[str, str]) -> QueryResult:
-    client = clickhouse_opener(settings.clickhouse)()
+    client = clickhouse_reader(settings.clickhouse)()
     try:
         return ask(client, sql, values)
     finally:

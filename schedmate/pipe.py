@@ -12,6 +12,8 @@ import time
 
 from schedmate import SETTINGS_FILE
 from streams.producers.child import run
+from streams.producers.collector_socket import VARIABLE as SOCKET_VARIABLE
+from streams.producers.collector_socket import choose_socket
 from streams.producers.descriptors import say
 from streams.producers.environment import state_directory
 from streams.producers.pipe_call import identified
@@ -26,8 +28,9 @@ if TYPE_CHECKING:
     from streams.producers.child import Child
     from streams.producers.environment import Identity
 
-OPTIONS = ("job", "attempt", "rank", "node", "log")
+OPTIONS = ("job", "attempt", "rank", "node", "socket", "log")
 VARIABLE = "SCHEDMATE_PRODUCER__"
+BROKERS = "SCHEDMATE_KAFKA__BROKERS"
 NUMBERS: dict[str, int | float] = {
     "spool_mb": 512,
     "hold_seconds": 0.02,
@@ -52,18 +55,19 @@ def start(arguments: Sequence[str], file: str | None = None, changes: Sequence[s
     except UsageError:
         return
     flags = dict(change.partition("=")[::2] for change in changes)
-    directory, numbers, clusters = read_settings(os.environ, faults, file, flags)
+    directory, numbers, clusters, named = read_settings(os.environ, faults, file, flags)
+    socket = _socket(options.get("socket"), named)
     identity = identified(options, os.environ, faults, clusters)
     for fault in faults:
         say(fault)
-    where = (directory, numbers, options.get("log"))
+    where = (directory, numbers, socket, options.get("log"))
     run(command, lambda child: _ship(identity, child, where, (file, flags)))
 
 
 def _ship(
     identity: Identity | None,
     child: Child | None,
-    where: tuple[str, Mapping[str, int | float], str | None],
+    where: tuple[str, Mapping[str, int | float], str | None, str | None],
     source: tuple[str | None, Mapping[str, str]],
 ) -> int:
     """Do the rest, which is loaded while the job runs, and return the exit status."""
@@ -71,7 +75,7 @@ def _ship(
     from streams.producers.pipe import filter_through, follow, fresh_name  # noqa: PLC0415
     from streams.producers.pipe_settings import PipeSettings, ShippingRun  # noqa: PLC0415
 
-    directory, numbers, log = where
+    directory, numbers, socket, log = where
     how = None
     if identity is not None:
         began, command = (child.began, child.command) if child else (time.time(), ())
@@ -85,46 +89,68 @@ def _ship(
             limits=ChunkLimits(int(numbers["chunk_lines"]), seconds=numbers["chunk_seconds"]),
             log=log,
             run=ShippingRun(began, command) if identity.whole else None,
+            receiver="collector" if socket else "broker",
         )
 
     def connect() -> Producer:
-        from pathlib import Path  # noqa: PLC0415
+        if socket is None or log is not None:
+            from pathlib import Path  # noqa: PLC0415
 
-        from schedmate import logging  # noqa: PLC0415
+            from schedmate import logging  # noqa: PLC0415
+            from schedmate.settings import load  # noqa: PLC0415
+
+            file, flags = source
+            settings = load(None if file is None else Path(file), flags).settings
+            if log is not None:
+                logging.configure(settings.service)
+        if socket is not None:
+            from streams.producers.collector_connection import CollectorConnection  # noqa: PLC0415
+
+            return CollectorConnection(socket)
         from schedmate.connections import kafka_connection  # noqa: PLC0415
-        from schedmate.settings import load  # noqa: PLC0415
         from streams.kafka import KafkaProducer  # noqa: PLC0415
 
-        file, flags = source
-        settings = load(None if file is None else Path(file), flags).settings
-        if log is not None:
-            logging.configure(settings.service)
         return KafkaProducer(kafka_connection(settings.kafka), linger_ms=0)
 
     return follow(child, how, connect) if child else filter_through(how, connect)
 
 
+def _socket(option: str | None, named: tuple[str, bool]) -> str | None:
+    """Return the socket of the collector that the pipe hands its lines to; None where it writes to Kafka."""
+    setting, broker_named = named
+    return choose_socket(option or os.environ.get(SOCKET_VARIABLE) or setting, broker_named=broker_named)
+
+
 def read_settings(
     environment: Mapping[str, str], faults: list[str], file: str | None = None, flags: Mapping[str, str] | None = None
-) -> tuple[str, dict[str, int | float], tuple[str, ...]]:
-    """Return what settings file, environment and `flags` state: directory and numbers of `[producer]`, and the clusters of `[slurm]`.
+) -> tuple[str, dict[str, int | float], tuple[str, ...], tuple[str, bool]]:
+    """Return what settings file, environment and `flags` give a pipe.
 
-    What the settings would refuse has its default; `faults` gets a sentence for each.
+    Directory and numbers of `[producer]`, the clusters of `[slurm]`, and what decides where it ships: the socket of `[producer]`, and
+    whether a broker is named. What the settings would refuse has its default; `faults` gets a sentence for each.
     """
-    found: dict[str, object] = {"directory": "", **NUMBERS}
+    flags = flags or {}
+    found: dict[str, object] = {"directory": "", "socket": "", **NUMBERS}
     clusters: tuple[str, ...] = ()
+    broker_named = False
     named = file or environment.get("SCHEDMATE_CONFIG")
     if named or os.path.exists(SETTINGS_FILE):  # noqa: PTH110
-        producer, slurm = _sections(named or SETTINGS_FILE, faults)
+        producer, slurm, kafka = _sections(named or SETTINGS_FILE, faults)
         found.update((name, value) for name, value in producer.items() if name in found)
         clusters = _names(slurm.get("clusters", []), faults)
+        broker_named = "brokers" in kafka
     given = {name.upper(): value for name, value in environment.items()}
     for name in found:
-        value = (flags or {}).get(f"producer.{name}", given.get(f"{VARIABLE}{name.upper()}"))
+        value = flags.get(f"producer.{name}", given.get(f"{VARIABLE}{name.upper()}"))
         if value is not None:
             found[name] = value
-    directory = found.pop("directory") or state_directory(environment)
-    return str(directory), {name: _positive(name, value, faults) for name, value in found.items()}, clusters
+    directory, socket = found.pop("directory") or state_directory(environment), found.pop("socket")
+    if not isinstance(socket, str):
+        faults.append(f"expected a path for producer.socket, got {socket!r}: it is left out")
+        socket = ""
+    numbers = {name: _positive(name, value, faults) for name, value in found.items()}
+    broker_named = broker_named or BROKERS in given or "kafka.brokers" in flags
+    return str(directory), numbers, clusters, (socket, broker_named)
 
 
 def _names(value: object, faults: list[str]) -> tuple[str, ...]:
@@ -157,9 +183,9 @@ def _sections(file: str, faults: list[str]) -> list[dict[str, object]]:
     except Exception as error:  # noqa: BLE001  whatever it is: the command must run
         why = getattr(error, "strerror", None) or error
         faults.append(f"expected a settings file at {file}: {why}: defaults are used")
-        return [{}, {}]
+        return [{}, {}, {}]
     sections = []
-    for name in ("producer", "slurm"):
+    for name in ("producer", "slurm", "kafka"):
         section = content.get(name, {})
         if not isinstance(section, dict):
             faults.append(f"expected a section [{name}] in {file}: defaults are used")

@@ -11,7 +11,7 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -34,6 +34,9 @@ from sinks.settings import ClickHouseSettings, RedisSettings
 from streams.settings import KafkaSettings, LanguageModelSettings, ProducerSettings
 
 SECRETS = ("password",)
+_TOO_DEEP = "values nested too deeply"
+_LONGEST = 500
+"""Characters of a value that an error quotes."""
 PREFIX = "SCHEDMATE_"
 LARGEST = 1e9
 """No time and no share reaches it: 30 years of seconds. Of an infinite one no clock and no timer knows what to make."""
@@ -46,7 +49,7 @@ OTHER_VARIABLES = frozenset(
         "MODEL", "MODEL_LENGTH", "MODEL_MEMORY", "MODEL_SERVERS", "PARTITIONS", "REDIS_MEMORY", "RETENTION_DAYS", "SECRETS",
     )
 )  # fmt: skip
-"""Variables that are no settings: whose lines a producer ships, and what docker-compose.yml is told."""
+"""Variables that are no settings: whose lines a producer ships and where, and what docker-compose.yml is told."""
 _OF_KUBERNETES = re.compile(r"_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_|$)|$)")
 """What Kubernetes tells every container of services: of one named `schedmate-kafka` too."""
 
@@ -170,6 +173,15 @@ def load(file: Path | None = None, flags: Mapping[str, str] | None = None) -> Lo
     _check_environment(os.environ)
     layers.append(("environment", _environment()))
     layers.append(("flag", _flags(flags or {})))
+    try:
+        return _merged(layers)
+    except RecursionError as error:
+        origins = ", ".join(origin for origin, layer in layers if layer)
+        raise SettingsError(f"{origins}: expected settings, got {_TOO_DEEP}") from error
+
+
+def _merged(layers: Sequence[tuple[str, Mapping[str, Any]]]) -> Loaded:
+    """Return the settings of all layers; a later one wins. Raises as `load` does."""
     for origin, layer in layers:
         _refuse_addresses(layer, origin)
     merged: dict[str, Any] = {}
@@ -220,6 +232,8 @@ def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
 def _environment() -> Mapping[str, Any]:
     try:
         return EnvSettingsSource(Settings)()
+    except RecursionError as error:
+        raise SettingsError(f"environment: expected settings, got {_TOO_DEEP}") from error
     except PydanticSettingsError as error:
         raise SettingsError(f"environment: {error}; expected variables such as SCHEDMATE_KAFKA__BROKERS") from None
 
@@ -229,8 +243,10 @@ def _read(path: Path) -> Mapping[str, Any]:
         content = tomllib.loads(path.read_text())
     except OSError as error:
         raise SettingsError(f"expected a settings file at {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"expected TOML in {path}: {error}") from error
+    except RecursionError as error:
+        raise SettingsError(f"expected settings in {path}, got {_TOO_DEEP}") from error
     for section, values in content.items():
         if not isinstance(values, Mapping):
             raise SettingsError(f"expected sections such as [kafka] in {path}, got {section} outside of any")
@@ -279,4 +295,4 @@ def _explain(problem: Any, origins: Mapping[tuple[str, str], str]) -> str:
     section, name = (*map(str, problem["loc"][:2]), "")[:2]
     origin = origins.get((section, name), "settings")
     value = "(hidden)" if name in SECRETS else without_password(repr(problem.get("input")))
-    return f"{origin}: {section}.{name}: {problem['msg']}; got {value}"
+    return f"{origin}: {section}.{name}: {problem['msg'][:_LONGEST]}; got {value[:_LONGEST]}"

@@ -5,9 +5,14 @@ registry until a command exports them here, so that components can be made any n
 """
 
 import json
+import socket
+import sys
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -21,12 +26,54 @@ from prometheus_client.registry import Collector
 
 import schedmate
 
+REQUEST_S = 10.0
+"""Seconds that a connection may take: Prometheus gives a scrape ten."""
+MOST_CONNECTIONS = 64
+"""Connections at a time, each a thread."""
+
 disable_created_metrics()  # type: ignore[no-untyped-call]  # a time series beside every counter, of which Prometheus makes no use
 
 
 def metrics_of(group: object) -> list[Collector]:
     """Return the metrics of a group: an object whose attributes are all metrics, or collectors of some."""
     return list(vars(group).values())
+
+
+class _Server(ThreadingHTTPServer):
+    """Serves each connection in a thread, for `REQUEST_S` at most. Of too many connections, the oldest is cut off."""
+
+    request_queue_size = 64
+
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        self._began: dict[socket.socket, float] = {}
+        super().__init__(address, handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if len(self._began) >= MOST_CONNECTIONS:
+            self._cut(next(iter(self._began)))
+        self._began[request] = time.monotonic()
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self._began.pop(request, None)
+        super().shutdown_request(request)
+
+    def service_actions(self) -> None:
+        """Cut off what takes too long; called twice a second."""
+        until = time.monotonic() - REQUEST_S
+        for request, began in list(self._began.items()):
+            if began < until:
+                self._cut(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print no traceback where the other side is gone."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+    def _cut(self, request: socket.socket) -> None:
+        self._began.pop(request, None)
+        with suppress(OSError):  # it has ended by itself
+            request.shutdown(socket.SHUT_RDWR)
 
 
 class Telemetry:
@@ -42,7 +89,7 @@ class Telemetry:
         ProcessCollector(registry=self.registry)
         build = Info("schedmate_build", "The version that runs.", registry=self.registry)
         build.info({"version": schedmate.__version__})
-        self._server: ThreadingHTTPServer | None = None
+        self._server: _Server | None = None
 
     def export(self, *groups: object) -> None:
         """Serve every metric of each group."""
@@ -75,7 +122,7 @@ class Telemetry:
             def log_message(self, *_: object) -> None:
                 """Requests are not logged."""
 
-        self._server = ThreadingHTTPServer((address, port), Handler)
+        self._server = _Server((address, port), Handler)
         threading.Thread(target=self._server.serve_forever, name="telemetry", daemon=True).start()
         return int(self._server.server_address[1])
 

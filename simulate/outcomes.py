@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from records import UserError, in_words
+from records import UserError, csv_cell, in_words
 from simulate.job import JobClass, Run
 from simulate.replay import Replayed
 
@@ -79,8 +79,8 @@ def write_table(file: Path, columns: Sequence[str], rows: Iterable[Sequence[obje
     try:
         with file.open("w", encoding="utf-8", newline="") as stream:
             writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(columns)
-            writer.writerows(rows)
+            for row in (columns, *rows):
+                writer.writerow([csv_cell(value) for value in row])
     except OSError as error:
         raise UserError(f"expected to write {file}: {in_words(error)}") from error
 

@@ -1,5 +1,5 @@
 """What lasts: ClickHouse for history, Redis for now. Knows records, and not how they are made."""
 
-from .errors import RecordRejected, SinkRejected, SinkUnavailable
+from .errors import RecordRejected, SinkRejected, SinkUnavailable, TablesMissing, UnknownFault
 
-__all__ = ["RecordRejected", "SinkRejected", "SinkUnavailable"]
+__all__ = ["RecordRejected", "SinkRejected", "SinkUnavailable", "TablesMissing", "UnknownFault"]

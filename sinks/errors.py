@@ -11,5 +11,13 @@ class SinkRejected(UserError):
     """The store will not take this, however often it is tried (schema missing, access denied). The message says what to do."""
 
 
+class TablesMissing(SinkRejected):
+    """The store lacks a table or a column that it needs. `schedmate migrate` creates it, while a running sink waits."""
+
+
+class UnknownFault(SinkRejected):
+    """The store raised an error that SchedMate does not know: it may pass, or one of the records may cause it."""
+
+
 class RecordRejected(ValueError):
     """The store does not take one of these records, and takes others: find it and put it aside."""

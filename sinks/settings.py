@@ -1,5 +1,7 @@
 """What an operator sets of the databases."""
 
+from pathlib import Path
+
 from pydantic import BaseModel, Field, PositiveFloat, PositiveInt
 
 
@@ -11,6 +13,11 @@ class ClickHouseSettings(BaseModel, frozen=True, extra="forbid"):
         description="Address of a server, http://user@host:port/database; or chdb:///directory for the embedded engine.",
     )
     ssl_cafile: str = Field("", description="Certificate authority of https://, PEM; empty: the system's own.")
+    reader: str = Field(
+        "",
+        description="User of queries and of the page, who needs only SELECT, such as schedmate-reader; empty: the user of url.",
+    )
+    reader_password_file: Path | None = Field(None, description="A file that holds the password of reader.")
     retention_days: PositiveInt = Field(90, description="How long rows are kept.")
     batch_rows: PositiveInt = Field(20_000, description="Messages that make a batch full.")
     batch_seconds: PositiveFloat = Field(0.5, description="A batch is not waited for longer than this.")

@@ -7,6 +7,7 @@ What cannot be read at all is for `dead-letters`, whole.
 """
 
 import hashlib
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -26,7 +27,7 @@ from records import (
     decode,
     derived_id,
 )
-from records.bounds import LATEST, RANKS, is_name
+from records.bounds import LATEST, NAME, RANKS, is_name
 
 from .otlp import is_otlp
 from .transport import Message
@@ -44,14 +45,21 @@ _LIFE = ("nodes", "command", "directory", "user", "branch", "name", "exit_code",
 _LOSS = ("nodes", "lines", "detail")
 """The same of lines that a producer lost."""
 _IDENTITY = ("id", "job", "attempt", "incarnation", "kind", "time", "scheduler")
+_DIGITS = 20
+"""Characters of a number given as text, at most."""
+_STREAMS = ("stdout", "stderr")
 _TEXT_FIELDS = ("message", "log")
 _JOB_FIELDS = ("job", "job_id", "slurm_job_id")
 _NODE_FIELDS = ("host", "node")
 _TIME_FIELDS = ("timestamp", "date", "@timestamp", "time")
 
 
-def accept(message: Message) -> Record:
+def accept(message: Message, report: Callable[[str], None] | None = None) -> Record:
     """Return the record that `message` holds.
+
+    Args:
+        message: What was read.
+        report: Called with the reason for each field of another tool's object that cannot be read. The line is kept without it.
 
     Raises:
         InvalidRecord: It holds none, or one with a field out of bounds; the message says what was expected and what came.
@@ -60,7 +68,7 @@ def accept(message: Message) -> Record:
     if topic not in BY_NAME:
         raise InvalidRecord(f"expected a topic of ours, got {topic!r}")
     if topic == "job-logs":
-        record: Record = _log_chunk(message)
+        record: Record = _log_chunk(message, report or (lambda _: None))
     elif topic == "pipe-events":
         record = _pipe_event(message)
     else:
@@ -111,7 +119,7 @@ def _pipe_event(message: Message) -> JobEvent:
     return JobEvent(**{name: getattr(event, name) for name in (*_IDENTITY, *reported)})
 
 
-def _log_chunk(message: Message) -> LogChunk:
+def _log_chunk(message: Message, report: Callable[[str], None]) -> LogChunk:
     value = message.value
     if is_otlp(value):
         raise InvalidRecord(
@@ -129,41 +137,71 @@ def _log_chunk(message: Message) -> LogChunk:
                 raise
         text = next((fields[name] for name in _TEXT_FIELDS if isinstance(fields.get(name), str)), None)
         if text is not None:
-            return _foreign(message, text, fields)
-    return _foreign(message, value.decode(errors="backslashreplace"), {})
+            return _foreign(message, text, fields, report)
+    return _foreign(message, value.decode(errors="backslashreplace"), {}, report)
 
 
-def _foreign(message: Message, text: str, fields: dict[str, Any]) -> LogChunk:
-    """Return a chunk of one line. What `fields` say beside it counts where it can be meant: they may be a job's own, of any form."""
-    job = next((str(fields[name]) for name in _JOB_FIELDS if fields.get(name) and _is_name(fields[name])), None)
-    job = job or _key(message)
+def _foreign(message: Message, text: str, fields: Mapping[str, Any], report: Callable[[str], None]) -> LogChunk:
+    """Return a chunk of the lines of `text`. A field of `fields` that cannot be read is reported and gets its default."""
+    job = _name(fields, _JOB_FIELDS, report) or _key(message)
     if not job:
         raise InvalidRecord(
             "expected the job's id as the message's key, or in a field `job` of the JSON object; got neither: "
             "set the key in the producer (Kafka's console producer: --property parse.key=true)"
         )
     rank, stream = fields.get("rank"), fields.get("stream")
+    number = _rank(rank)
+    if rank is not None and number is None:
+        report(f"expected a number from 0 to {RANKS} in rank, got {_quoted(rank)}")
+    if stream is not None and stream not in _STREAMS:
+        report(f"expected {' or '.join(_STREAMS)} in stream, got {_quoted(stream)}")
     return LogChunk(
         job=job,
-        node=next((str(fields[name]) for name in _NODE_FIELDS if fields.get(name) and _is_name(fields[name])), ""),
-        # A bool is an int, too: as a rank it would make results that nobody can read, and a state that cannot be stored.
-        rank=rank if isinstance(rank, int) and not isinstance(rank, bool) and 0 <= rank <= RANKS else 0,
-        stream=stream if stream in ("stdout", "stderr") else "stdout",
+        node=_name(fields, _NODE_FIELDS, report),
+        rank=number or 0,
+        stream=stream if stream in _STREAMS else "stdout",
         lines=text.rstrip("\n").split("\n"),
-        time=_time(fields, message.time),
+        time=_time(fields, message.time, report),
     )
 
 
-def _is_name(value: object) -> bool:
-    return isinstance(value, str | int) and is_name(str(value))
+def _name(fields: Mapping[str, Any], names: tuple[str, ...], report: Callable[[str], None]) -> str:
+    """Return the first of the fields `names` that is a name; empty where none is."""
+    for name in names:
+        if not (value := fields.get(name)):
+            continue
+        if isinstance(value, str | int) and not isinstance(value, bool) and is_name(text := str(value)):
+            return text
+        report(f"expected at most {NAME} printable characters in {name}, got {_quoted(value)}")
+    return ""
+
+
+def _rank(value: object) -> int | None:
+    """Return the rank that `value` gives: a whole number, or its digits as text, as parsers of log shippers write them."""
+    if isinstance(value, str) and value.strip().isascii() and value.strip().isdecimal() and len(value) < _DIGITS:
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    # A bool is an int, too. As a rank it would make a state that cannot be stored.
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= RANKS else None
+
+
+def _quoted(value: object) -> str:
+    return repr(value)[:80]
 
 
 def _key(message: Message) -> str:
     return (message.key or b"").decode(errors="backslashreplace")
 
 
-def _time(fields: dict[str, Any], otherwise: float) -> float:
-    return next((time for name in _TIME_FIELDS if 0 < (time := _seconds(fields.get(name))) <= LATEST), otherwise)
+def _time(fields: Mapping[str, Any], otherwise: float, report: Callable[[str], None]) -> float:
+    for name in _TIME_FIELDS:
+        if (value := fields.get(name)) is None:
+            continue
+        if 0 < (time := _seconds(value)) <= LATEST:
+            return time
+        report(f"expected seconds since 1970 or an ISO 8601 time in {name}, got {_quoted(value)}")
+    return otherwise
 
 
 def _seconds(value: object) -> float:

@@ -68,7 +68,11 @@ class Role:
 
 
 _ROLES = (
-    Role("pipe", "`pipe`, as the user of a job", writes=("job-logs", "pipe-events")),
+    Role(
+        "pipe",
+        "`pipe` that writes to Kafka itself, as the user of a job: not needed where nodes have a collector",
+        writes=("job-logs", "pipe-events"),
+    ),
     Role("collector", "`collect`, on a node", writes=("job-logs", "node-logs", "pipe-events")),
     Role("gpu-agent", "`gpu-agent`, on a node", writes=("gpu-metrics",)),
     Role("watcher", "`watch-scheduler`", writes=("job-events",)),

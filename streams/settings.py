@@ -37,6 +37,11 @@ class ProducerSettings(BaseModel, frozen=True, extra="forbid"):
     """Pipe, collector and GPU agent."""
 
     directory: Path = Field(STATE, description="Spool and checkpoints; one that survives a reboot.")
+    socket: str = Field(
+        "",
+        description="Socket of the node's collector, which pipes hand their lines to; empty: /run/schedmate/collector.sock where that "
+        "exists and kafka.brokers is not set, else pipes write to Kafka.",
+    )
     spool_mb: PositiveInt = Field(
         512, description="Disk budget of what could not be sent yet; past it lines are counted and lost."
     )

@@ -16,6 +16,7 @@ import schedmate
 from records import UserError, in_words
 from schedmate.cli.console import say, warn
 from schedmate.extras import missing_extra
+from schedmate.secret_files import exposed_files
 from schedmate.settings import SettingsError, load
 
 COMMANDS = {
@@ -24,7 +25,7 @@ COMMANDS = {
     "classify": "Give the class of every line of a log.",
     "signatures": "Show what failures are known, and find them in a log.",
     "watch": "Follow one log live.",
-    "pipe": "Pass a job's output through, and ship it to Kafka.",
+    "pipe": "Pass a job's output through, and ship it to the node's collector, or to Kafka.",
     "collect": "Tail log files, and ship them to Kafka.",
     "gpu-agent": "Sample this host's GPUs, and ship the samples to Kafka.",
     "watch-scheduler": "Ship what a scheduler does with its jobs to Kafka.",
@@ -41,6 +42,7 @@ COMMANDS = {
     "acls": "Show and grant the rights that each program needs on Kafka.",
     "dead-letters": "Show what could not be read, send it again, or pass a message over.",
     "migrate": "Create ClickHouse's tables, or bring them up to date.",
+    "refill": "Fill tables of ClickHouse again from Kafka.",
     "query": "Ask ClickHouse one of the usual questions, or any other.",
     "export": "Hand a job's numbers to TensorBoard or MLflow.",
     "advise": "Say what a job trains, and learn how long jobs run.",
@@ -137,6 +139,8 @@ def schedmate_command(
     `SCHEDMATE_KAFKA__BROKERS`; and from `--set`. `schedmate config` shows all, and where each came from.
     """
     context.obj = load(config, dict(map(_change, change or [])))
+    for warning in exposed_files(context.obj.settings):
+        warn(warning)
 
 
 def _change(text: str) -> tuple[str, str]:

@@ -68,7 +68,7 @@ def command(
     socket_path: Annotated[
         Path | None,
         typer.Option(
-            "--socket", metavar="PATH", help="Take in what schedmate-pipe.pyz hands over here.", show_default="nowhere"
+            "--socket", metavar="PATH", help="Take in what pipes of this node hand over here.", show_default="nowhere"
         ),
     ] = None,
     ignore_older: Annotated[

@@ -29,12 +29,12 @@ def command(
     """
     from schedmate.assembly import signatures
     from schedmate.explain import gather, markdown, plain
-    from schedmate.services.sink import clickhouse_opener
+    from schedmate.services.sink import clickhouse_reader
 
     loaded: Loaded = context.obj
     remedy = f"for a log: schedmate analyze {shlex.quote(job)}" if Path(job[:_LONGEST]).is_file() else ""
     try:
-        client = clickhouse_opener(loaded.settings.clickhouse)()
+        client = clickhouse_reader(loaded.settings.clickhouse)()
         try:
             facts = gather(client, job, attempt)
         finally:

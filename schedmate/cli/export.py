@@ -76,10 +76,10 @@ def mlflow(
 def _series(context: typer.Context, job: str, attempt: int | None) -> "Iterator[Series]":
     require("clickhouse_connect")
     from schedmate.exports import read_series
-    from schedmate.services.sink import clickhouse_opener
+    from schedmate.services.sink import clickhouse_reader
 
     loaded: Loaded = context.obj
-    client = clickhouse_opener(loaded.settings.clickhouse)()
+    client = clickhouse_reader(loaded.settings.clickhouse)()
     try:
         yield read_series(client, job, attempt)
     finally:

@@ -16,6 +16,7 @@ from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
+from records import csv_cell
 from schedmate.cli.cells import shown
 from schedmate.cli.console import console, say, say_json, width_is_told
 from schedmate.terminal import ends_unread, one_line
@@ -130,13 +131,12 @@ def _shares(least: Sequence[int], most: Sequence[int], width: int) -> list[int] 
 
 
 def _print_csv(columns: Sequence[str], rows: Sequence[Row]) -> None:
-    """Print CSV: exactly what the values are into a file or pipe, and on a terminal nothing that acts on it."""
+    """Print CSV. A text that a spreadsheet would run gets an apostrophe before it, and nothing acts on a terminal."""
     if not columns:  # the embedded engine names no columns where there are no rows
         return
     watched = sys.stdout.isatty()
     writer = csv.writer(sys.stdout, lineterminator="\n")
     with ends_unread():
-        writer.writerow(columns)
-        for row in rows:
-            plain = [value.isoformat() if isinstance(value, datetime) else value for value in row]
+        for row in (columns, *rows):
+            plain = [csv_cell(value.isoformat() if isinstance(value, datetime) else value) for value in row]
             writer.writerow([one_line(str("" if value is None else value)) for value in plain] if watched else plain)

@@ -22,6 +22,8 @@ def command(
 ) -> None:
     """Create ClickHouse's tables or bring them up to date, and set how long rows are kept. Running it again changes nothing.
 
+    A table that somebody dropped is created again, empty; `schedmate refill` fills it from Kafka.
+
     Example: `schedmate --set clickhouse.retention_days=30 migrate --wait 60`
     """
     import threading
@@ -29,7 +31,7 @@ def command(
     from resilience import Outage, retry
     from schedmate.services.sink import clickhouse_opener
     from sinks import SinkUnavailable
-    from sinks.clickhouse import check_schema, migrate
+    from sinks.clickhouse import check_schema, lost, migrate
 
     loaded: Loaded = context.obj
     settings = loaded.settings.clickhouse
@@ -45,7 +47,23 @@ def command(
             check_schema(client)
             say("the tables are as they should be")
             return
+        missing = lost(client)
         ran = migrate(client, keep_days=settings.retention_days)
     finally:
         client.close()
+    if missing:
+        say(f"created again, without their rows: {', '.join(missing)}")
+        for line in _how_to_refill(missing):
+            say(line)
+        return
     say(f"ran {', '.join(ran)}" if ran else "the tables are up to date")
+
+
+def _how_to_refill(missing: list[str]) -> list[str]:
+    from schedmate.services.refill import TOPICS_OF
+
+    tables = list(dict.fromkeys(name.partition(".")[0] for name in missing))
+    filled = [table for table in tables if table in TOPICS_OF]
+    if not filled:
+        return []
+    return [f"to read again what Kafka still keeps of them: schedmate refill {' '.join(filled)}"]

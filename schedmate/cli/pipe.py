@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from schedmate.pipe import start
+from streams.producers.collector_socket import VARIABLE
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -29,18 +30,29 @@ def command(
     node: Annotated[
         str | None, typer.Option(help="The scheduler's name of this host.", show_default="host name")
     ] = None,
+    socket: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="Hand the lines to the node's collector at this socket.",
+            show_default=f"{VARIABLE}, producer.socket, else /run/schedmate/collector.sock where that exists and no broker is set",
+        ),
+    ] = None,
     log: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Where the shipping side writes its own log.", show_default="nowhere"),
     ] = None,
 ) -> None:
-    """Pass a job's output through, untouched and at once, and ship a copy to Kafka.
+    """Pass a job's output through, untouched and at once, and ship a copy to this node's collector, or to Kafka.
+
+    The collector (`schedmate collect --socket PATH`) takes only lines of the user's own jobs. With Kafka rights of its own, as where
+    kafka.brokers is set, a pipe can write under any job's id.
 
     The job never waits for us: while the broker is away, lines go to disk (producer.spool_mb) and are sent later, in order; past that
     they are counted, and the count is sent. With a command, its stdout and stderr stay apart, its exit code and signals are kept.
 
     Examples: `python train.py 2>&1 | schedmate pipe --job 4711`, and in a Slurm script: `srun schedmate pipe -- python train.py`
     """
-    given = {"job": job, "attempt": attempt, "rank": rank, "node": node, "log": log}
+    given = {"job": job, "attempt": attempt, "rank": rank, "node": node, "socket": socket, "log": log}
     options = [f"--{name}={value}" for name, value in given.items() if value is not None]
     start([*options, "--", *(arguments or ())])

@@ -41,13 +41,13 @@ def command(
     as_json: Json = False,
     as_csv: Csv = False,
 ) -> None:
-    """Ask ClickHouse one of the usual questions, or any other.
+    """Ask ClickHouse one of the usual questions, or any other. Queries are read-only.
 
     Example: `schedmate query throughput job=4711 hours=2`, `schedmate query failures --since 30d --csv`,
     `schedmate query --sql "SELECT count() FROM job_metrics WHERE job = {job:String}" job=4711`
     """
-    from schedmate.services.sink import clickhouse_opener
-    from sinks.clickhouse import ask, checked
+    from schedmate.services.sink import clickhouse_reader
+    from sinks.clickhouse import ask, checked, checked_statement, run
 
     arguments = [*([name] if name and sql else []), *(given or [])]
     if not name and not sql:
@@ -56,13 +56,17 @@ def command(
     values = dict(_value(argument) for argument in arguments) | (
         _span("" if sql else name or "", since) if since else {}
     )
-    if not sql:
-        query, values = checked(name or "", values)
-        sql = query.sql
     loaded: Loaded = context.obj
-    client = clickhouse_opener(loaded.settings.clickhouse)()
+    settings = loaded.settings.clickhouse
+    if not sql:
+        checked(name or "", values)  # before a server is asked
+    client = clickhouse_reader(settings)()
     try:
-        answer = ask(client, sql, values)
+        if sql:
+            question = checked_statement(client, sql, values, embedded=settings.url.startswith("chdb:"))
+            answer = ask(client, question, values)
+        else:
+            answer = run(client, name or "", values)
     finally:
         client.close()
     print_rows(answer.columns, answer.rows, as_json=as_json, as_csv=as_csv, relative=False)

@@ -26,12 +26,12 @@ def command(
 
     Example: `schedmate shadow-report --since 30d`
     """
-    from schedmate.services.sink import clickhouse_opener
+    from schedmate.services.sink import clickhouse_reader
     from schedmate.shadow import DECISION, EXPLANATION, SUMMARY, as_row, gather, judge, summarise, summary
 
     loaded: Loaded = context.obj
     begin = moment(since)
-    client = clickhouse_opener(loaded.settings.clickhouse)()
+    client = clickhouse_reader(loaded.settings.clickhouse)()
     try:
         judged = judge(gather(client, begin))
     finally:

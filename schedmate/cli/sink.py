@@ -21,7 +21,7 @@ def command(context: typer.Context) -> None:
     from schedmate.connections import kafka_connection, permitted, wait_for_broker
     from schedmate.service import service
     from schedmate.services.sink import opened, with_spans
-    from sinks import SinkUnavailable
+    from sinks import SinkUnavailable, TablesMissing
     from sinks.clickhouse import STORED_TOPICS
     from streams.kafka import KafkaConsumer
     from streams.runtimes.pump import Pump
@@ -41,7 +41,7 @@ def command(context: typer.Context) -> None:
             running.telemetry.export(pump.metrics)
             try:
                 pump.run(running.stop)
-            except SinkUnavailable:
+            except (SinkUnavailable, TablesMissing):
                 if not running.stop.is_set():
                     raise
             finally:

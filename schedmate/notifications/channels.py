@@ -9,20 +9,45 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from email.message import EmailMessage
+from functools import partial
 from typing import Any, Protocol
 
 import msgspec
 
 from records import UserError
+from resilience import Deadline
+from resilience.deadline import SMTP, HTTPConnection, HTTPSConnection
 
 from .message import Notification
 
 TIMEOUT_S = 10.0
-"""For one message."""
+"""Limit for one message, from the connection to the answer, in seconds."""
 SUBJECT, TEXT = 200, 20_000
 """Characters of a subject, and of a text."""
 _ADDRESSABLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 """Names of users that may become a part of an address."""
+
+
+class _Http(urllib.request.HTTPHandler):
+    """Opens connections that end with a deadline."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        super().__init__()
+        self._deadline = deadline
+
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(partial(HTTPConnection, self._deadline), req)
+
+
+class _Https(urllib.request.HTTPSHandler):
+    """Opens TLS connections that end with a deadline."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        super().__init__()
+        self._deadline = deadline
+
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(partial(HTTPSConnection, self._deadline), req)
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
@@ -30,9 +55,6 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 
     def redirect_request(self, *_: object) -> None:
         """Return no other request: the answer counts as it came."""
-
-
-_OPENER = urllib.request.build_opener(_Stay)
 
 
 class ChannelError(UserError):
@@ -141,14 +163,18 @@ class EmailChannel:
         quoted = [f"> {line}" for quote in message.quotes for line in quote.splitlines()]
         mail.set_content("\n".join([*message.lines, *([""] if quoted else []), *quoted])[:TEXT])
         try:
-            with smtplib.SMTP(self._host, self._port, timeout=TIMEOUT_S) as smtp:
+            with (
+                Deadline(TIMEOUT_S) as deadline,
+                SMTP(deadline, self._host, self._port, timeout=TIMEOUT_S) as smtp,
+            ):
                 if self._tls:
                     smtp.starttls(context=ssl.create_default_context())
                 if self._login:
                     smtp.login(*self._login)
                 smtp.send_message(mail)
         except (OSError, smtplib.SMTPException) as error:
-            raise ChannelError(f"expected {self._host}:{self._port} to take the mail: {error}") from error
+            came = f"nothing within {TIMEOUT_S:g} s" if deadline.expired else error
+            raise ChannelError(f"expected {self._host}:{self._port} to take the mail: {came}") from error
 
 
 def _post(url: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> None:
@@ -159,14 +185,18 @@ def _post(url: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> None
     request = urllib.request.Request(url, data, headers, method="POST")  # noqa: S310  # the scheme was looked at
     where = url.split("//", 1)[-1].split("/", 1)[0].rpartition("@")[2]  # the rest may be a secret
     try:
-        with _OPENER.open(request, timeout=TIMEOUT_S) as answer:
-            answer.read(1024)
+        with Deadline(TIMEOUT_S) as deadline:
+            opener = urllib.request.build_opener(_Stay, _Http(deadline), _Https(deadline))
+            with opener.open(request, timeout=TIMEOUT_S):
+                pass  # the status is all that counts
     except urllib.error.HTTPError as error:
         raise ChannelError(f"expected {where} to take the message, got status {error.code}") from error
     except (OSError, ValueError) as error:
-        raise ChannelError(f"expected {where} to take the message: {error}") from error
+        came = f"no answer within {TIMEOUT_S:g} s" if deadline.expired else error
+        raise ChannelError(f"expected {where} to take the message: {came}") from error
     except http.client.HTTPException as error:  # no HTTP came; what it says may quote the address
-        raise ChannelError(f"expected {where} to speak HTTP, got {type(error).__name__}") from error
+        came = f"no answer within {TIMEOUT_S:g} s" if deadline.expired else type(error).__name__
+        raise ChannelError(f"expected {where} to speak HTTP, got {came}") from error
 
 
 def _plain(text: str) -> str:

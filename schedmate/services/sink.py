@@ -1,22 +1,23 @@
 """The sink: what comes out of the processors and the bridge goes to ClickHouse and Redis."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
 
 from clickhouse_connect.driver.client import Client
 
 from records import Decision, Failure, Position, Record
 from resilience import Outage, retry
-from schedmate.settings import ClickHouseSection, RedisSection, Settings, SettingsError
+from schedmate.settings import ClickHouseSection, RedisSection, Settings, SettingsError, read_secret
 from schedmate.telemetry import Telemetry
-from sinks import SinkUnavailable
+from sinks import RecordRejected, SinkUnavailable, TablesMissing, UnknownFault
 from sinks.clickhouse import ClickHouseWriter, open_client
-from sinks.redis import RedisState, open_redis
+from sinks.redis import RedisState, check_redis, open_redis
 from streams.spans import VERDICT, Span, Spans, about_verdict
 
 if TYPE_CHECKING:
@@ -35,27 +36,81 @@ class StoreWriter:
     outage: Outage
 
 
-class Sinks:
-    """Writes every batch to all stores, and holds the stream back while one of them is away."""
+class UnknownFaults:
+    """Time limit for errors of a store that SchedMate does not know. They are waited for, then a record is taken for the cause.
 
-    def __init__(self, stores: Sequence[StoreWriter], stop: Event) -> None:
+    Once the limit has passed, no such error is waited for during `memory_s`: the records that cause it are found by trying parts
+    of their batch, and each part would otherwise wait anew.
+
+    Args:
+        limit_s: Seconds to wait for such errors to pass.
+        memory_s: Seconds after the limit in which further such errors are not waited for.
+        clock: Monotonic clock, in seconds.
+    """
+
+    def __init__(
+        self, limit_s: float = 300.0, memory_s: float = 600.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._limit_s, self._memory_s, self._clock = limit_s, memory_s, clock
+        self._since: float | None = None
+
+    def translate(self, error: UnknownFault) -> SinkUnavailable | RecordRejected:
+        """Return what the error counts as now."""
+        now = self._clock()
+        if self._since is None or now >= self._since + self._limit_s + self._memory_s:
+            self._since = now
+        waited = now >= self._since + self._limit_s
+        return (RecordRejected if waited else SinkUnavailable)(str(error))
+
+    def passed(self) -> None:
+        """Note a write that worked."""
+        if self._since is not None and self._clock() < self._since + self._limit_s:
+            self._since = None
+
+
+class Sinks:
+    """Writes every batch to all stores, and holds the stream back while one of them is away or lacks a table.
+
+    Args:
+        stores: Stores to write to, in this order.
+        stop: Ends the waiting.
+        unknown_limit_s: Seconds to wait for errors that SchedMate does not know.
+    """
+
+    def __init__(self, stores: Sequence[StoreWriter], stop: Event, unknown_limit_s: float = 300.0) -> None:
         self._stores = stores
         self._stop = stop
+        self._unknown = {store.name: UnknownFaults(unknown_limit_s) for store in stores}
 
     def write(self, batch: Sequence[tuple[Position, Record]]) -> None:
         """Return once `batch` lasts in every store.
 
         Raises:
-            SinkUnavailable: It was told to stop while a store was away; nothing of the batch may be taken as written.
-            SinkRejected: A store will never take it: no tables, no access.
+            SinkUnavailable: The wait for a store was stopped; nothing of the batch may be taken as written.
+            TablesMissing: The wait for a table was stopped; the same holds.
+            RecordRejected: A store does not take one of the records, or has raised an unknown error for too long.
+            SinkRejected: A store will never take it: no access, or another version's tables.
         """
         for store in self._stores:
             if batch:
-                retry(partial(store.write, batch), store.outage, on=SinkUnavailable, stop=self._stop)
+                action = partial(self._write, store, batch)
+                retry(action, store.outage, on=(SinkUnavailable, TablesMissing), stop=self._stop)
+
+    def _write(self, store: StoreWriter, batch: Sequence[tuple[Position, Record]]) -> None:
+        unknown = self._unknown[store.name]
+        try:
+            store.write(batch)
+        except UnknownFault as error:
+            raise unknown.translate(error) from error
+        unknown.passed()
 
     def problems(self) -> list[str]:
         """Return what is wrong, for the health check."""
-        return [f"{store.name} is away; the stream is held back" for store in self._stores if store.outage.ongoing]
+        return [
+            f"{store.name} takes nothing; the stream is held back: {store.outage.reason}"
+            for store in self._stores
+            if store.outage.ongoing
+        ]
 
 
 def with_spans(write: Write, spans: Spans) -> Write:
@@ -86,6 +141,32 @@ def clickhouse_opener(settings: ClickHouseSection) -> Callable[[], Client]:
     return opened
 
 
+def clickhouse_reader(settings: ClickHouseSection, limits: Mapping[str, str] | None = None) -> Callable[[], Client]:
+    """Return what opens ClickHouse for queries: as `clickhouse.reader` where one is named, and read-only as any user.
+
+    `limits` are ClickHouse settings of every query. What is returned raises as that of `clickhouse_opener` does.
+    """
+    if settings.reader and not settings.url.startswith("chdb:"):
+        url = _with_user(settings.url, settings.reader)
+        password = read_secret(settings.reader_password_file) if settings.reader_password_file else ""
+    else:
+        url, password = settings.url, settings.secret()
+
+    def opened() -> Client:
+        try:
+            return open_client(url, password=password, ca_cert=settings.ssl_cafile, settings=limits, read_only=True)
+        except ValueError as error:
+            raise SettingsError(f"clickhouse.url: {error}") from error
+
+    return opened
+
+
+def _with_user(url: str, user: str) -> str:
+    """Return the address `url` with `user` in place of the user that it names."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=f"{quote(user, safe='')}@{parts.netloc.rpartition('@')[2]}").geturl()
+
+
 def redis_client(settings: RedisSection, *, timeout_s: float = 5.0) -> "redis.Redis":
     """Return a client of Redis that waits so long for an answer; nothing is sent yet. Raises `SettingsError` where the address is none."""
     try:
@@ -95,8 +176,11 @@ def redis_client(settings: RedisSection, *, timeout_s: float = 5.0) -> "redis.Re
 
 
 def redis_state(settings: RedisSection) -> RedisState:
-    """Return the present state of jobs in Redis; nothing is sent yet."""
-    return RedisState(redis_client(settings), prefix=settings.prefix, keep_s=settings.expire_days * DAY_S)
+    """Return the present state of jobs in Redis. Raises `SinkRejected` where Redis refuses; one that is away may answer later."""
+    client = redis_client(settings)
+    with suppress(SinkUnavailable):
+        check_redis(client)
+    return RedisState(client, prefix=settings.prefix, keep_s=settings.expire_days * DAY_S)
 
 
 @contextmanager

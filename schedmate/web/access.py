@@ -91,13 +91,31 @@ class Proxied:
 
     def visitor(self, request: Request) -> Visitor:
         """Return whom the proxy names. Raises `HTTPException` without its password, or without a name."""
-        if not same(request.headers.get(PROXY_HEADER, ""), self._password):
+        if not same(_only(request, PROXY_HEADER), self._password):
             raise HTTPException(401, "Come through the proxy that asks who you are.")
-        name = request.headers.get(self._header, "").strip()
-        if not name or len(name) > LONGEST_NAME:
-            raise HTTPException(401, f"The proxy named nobody in the header {self._header}.")
+        name = _name(_only(request, self._header))
+        if not name:
+            raise HTTPException(401, f"Expected one name in the header {self._header} from the proxy.")
         token = hmac.new(self._key, name.encode(), "sha256").hexdigest() if name in self._operators else ""
         return Visitor(name, token)
+
+
+def _only(request: Request, header: str) -> str:
+    """Return the value of a header; empty where it is missing, or comes several times: a visitor may have added one."""
+    values = request.headers.getlist(header)
+    return values[0] if len(values) == 1 else ""
+
+
+def _name(value: str) -> str:
+    """Return the name that a header's value holds; empty where it holds none.
+
+    Nothing is stripped: `alice` and `alice` with a space are two people.
+    """
+    try:
+        name = value.encode("latin-1").decode()  # the server decodes bytes as Latin-1, proxies send UTF-8
+    except UnicodeDecodeError:
+        return ""
+    return name if len(name) <= LONGEST_NAME and name.isprintable() and name == name.strip() else ""
 
 
 def same(given: str, known: str) -> bool:

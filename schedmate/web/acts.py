@@ -57,7 +57,7 @@ class Acts:
         visitor: Visitor = request.state.visitor
         if not _from_us(request):
             raise HTTPException(403, "This form stood on a page of another site.")
-        form = dict(parse_qsl((await _body(request)).decode(errors="replace"), max_num_fields=FIELDS))
+        form = _fields(await _body(request))
         if not visitor.operator:
             raise HTTPException(403, "You may look, and not act.")
         if not same(form.get("token", ""), visitor.token):
@@ -93,9 +93,19 @@ class Acts:
 
 
 def _from_us(request: Request) -> bool:
-    """Return whether a browser says that the form stood on our own page. Programs say nothing of it, and need the token all the same."""
-    origin = request.headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == request.headers.get("host")
+    """Return whether the browser sent the form from a page of ours. Programs name no origin, and need the token all the same."""
+    origins = request.headers.getlist("origin")
+    try:
+        return all(urlsplit(origin).netloc == request.headers.get("host") for origin in origins)
+    except ValueError:  # not an address
+        return False
+
+
+def _fields(body: bytes) -> dict[str, str]:
+    try:
+        return dict(parse_qsl(body.decode(errors="replace"), max_num_fields=FIELDS))
+    except ValueError as error:
+        raise HTTPException(400, f"Expected a form of at most {FIELDS} fields.") from error
 
 
 async def _body(request: Request) -> bytes:

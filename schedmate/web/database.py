@@ -15,8 +15,12 @@ T = TypeVar("T")
 
 LIMIT_S = 15
 """Seconds that the server works on one question of a page at most."""
-_NO_COMPILER = ("compile_expressions", "compile_aggregate_expressions", "compile_sort_description")
-"""Off: a page's questions read few rows. To compile one took five times as long as to answer it, and was paid by the fourth visitor."""
+LIMITS = {
+    "max_execution_time": str(LIMIT_S),
+    # A page's questions read few rows; to compile one took five times as long as to answer it.
+    **dict.fromkeys(("compile_expressions", "compile_aggregate_expressions", "compile_sort_description"), "0"),
+}
+"""ClickHouse settings of the client that `connect` opens."""
 
 
 class Database:
@@ -40,9 +44,8 @@ class Database:
             SinkRejected: The server refuses the question; the message says why.
             SinkUnavailable: The server is away, or the question took too long.
         """
-        limited = f"{sql}\nSETTINGS max_execution_time = {LIMIT_S}"
         bound = {name: value if isinstance(value, list) else str(value) for name, value in values.items()}
-        answer = self.use(lambda client: ask(client, limited, bound))
+        answer = self.use(lambda client: ask(client, sql, bound))
         return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
 
     def question(self, name: str, given: Mapping[str, str]) -> QueryResult:
@@ -67,10 +70,7 @@ class Database:
     def _open(self) -> Client:
         with self._opening:
             if self._client is None:
-                client = self._connect()
-                for name in _NO_COMPILER:
-                    client.set_client_setting(name, "0")
-                self._client = client
+                self._client = self._connect()
             return self._client
 
     def _forget(self, client: Client) -> None:

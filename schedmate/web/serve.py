@@ -9,7 +9,7 @@ from schedmate.approvals import person, write
 from schedmate.assembly import signatures
 from schedmate.cli.console import say
 from schedmate.connections import kafka_connection
-from schedmate.services.sink import clickhouse_opener, redis_client
+from schedmate.services.sink import clickhouse_reader, redis_client
 from schedmate.settings import Settings, SettingsError
 from sinks.redis import read_states
 from streams.kafka import KafkaChanges, read_span
@@ -18,7 +18,7 @@ from .access import Access, Linked, Looking, Proxied
 from .acts import Act
 from .app import LOOPBACK, opened_app
 from .changes import COUNTED, TOPICS
-from .database import Database
+from .database import LIMITS, Database
 from .now import ReadStates
 from .server import PageServer
 
@@ -44,7 +44,7 @@ def serve(settings: Settings, port: int, names: Sequence[str] = ()) -> None:
     access = _access(settings)
     known = {one.name: one for one in signatures(settings.processors)}
     embedded = settings.clickhouse.url.startswith("chdb:")
-    connect = clickhouse_opener(settings.clickhouse)
+    connect = clickhouse_reader(settings.clickhouse, LIMITS)
     database = Database(connect, embedded=embedded)
     database.rows("SELECT count() AS jobs FROM job_events")  # what is wrong is said here, not to the first visitor
     database.close()

@@ -6,6 +6,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from .changes import Changes
+from .protocol import LimitedProtocol
 
 
 class PageServer(uvicorn.Server):
@@ -13,7 +14,15 @@ class PageServer(uvicorn.Server):
 
     def __init__(self, app: Starlette) -> None:
         super().__init__(
-            uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="off")
+            uvicorn.Config(
+                app,
+                http=LimitedProtocol,
+                ws="none",
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                lifespan="off",
+            )
         )
         self._changes: Changes | None = app.state.changes
 

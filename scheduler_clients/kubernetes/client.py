@@ -79,9 +79,10 @@ class KubernetesClient:
                     config.load_incluster_config(client_configuration=configuration)
                 except config.ConfigException:
                     config.load_kube_config(client_configuration=configuration)
-        except (config.ConfigException, OSError) as error:
+        except Exception as error:  # what the library's YAML parser raises of a file that is no kubeconfig, included
             expected = "a pod's service account or a kubeconfig"
-            raise KubernetesUnavailable(expected, str(error)[:300], "set KUBECONFIG, or run in a pod") from error
+            came = " ".join(str(error).split())[:300]
+            raise KubernetesUnavailable(expected, came, "set KUBECONFIG, or run in a pod") from error
         return cls(official.ApiClient(configuration))
 
     def job(self, namespace: str, name: str) -> Job:

@@ -3,17 +3,17 @@
 import http.client
 import os
 import re
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from resilience.deadline import Deadline, HTTPConnection, HTTPSConnection
+
 from .errors import RayConflict, RayError, RayNotFound, RayRefused, RayUnavailable
 
 LARGEST = 64 << 20
 """Bytes of an answer. A job that failed carries up to 20,000 characters of its log in the list of jobs."""
-_PIECE = 1 << 16
 _INVALID = re.compile(r"^(?:ValueError|TypeError|KeyError): .*$", re.MULTILINE)
 """What a handler of the dashboard says, as status 500 with a traceback, of a request that it does not take."""
 _EXISTS = "already exists"
@@ -66,37 +66,30 @@ class RayConnection:
             RayRefused: Any other refusal.
         """
         parts = urlsplit(self.address)
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
-        deadline = time.monotonic() + self.timeout
         try:
-            connection = kind(parts.hostname or "", parts.port, timeout=self.timeout)
-            try:
-                connection.request(method, parts.path + path, body, headers)
-                response = connection.getresponse()
-                content = _read(response, deadline)
-            finally:
-                connection.close()
+            with Deadline(self.timeout) as deadline:
+                connection = kind(deadline, parts.hostname or "", parts.port, timeout=self.timeout)
+                try:
+                    connection.request(method, parts.path + path, body, headers)
+                    response = connection.getresponse()
+                    content = response.read(LARGEST + 1)
+                finally:
+                    connection.close()
+            if deadline.expired:
+                raise TimeoutError("the answer is not whole yet")
+            if len(content) > LARGEST:
+                raise ValueError(f"an answer of more than {LARGEST} bytes: delete old jobs")
         except (OSError, http.client.HTTPException, ValueError) as error:
-            came = f"{type(error).__name__}: {str(error)[:200]}"
+            late = f"no whole answer within {self.timeout:g} s"
+            came = late if deadline.expired else f"{type(error).__name__}: {str(error)[:200]}"
             raise RayUnavailable(f"an answer of Ray at {self.address}", came, "is its head running?") from error
         if response.status != http.client.OK:
             raise _error(response.status, content, f"{method} {path.partition('?')[0]}")
         return content
-
-
-def _read(response: http.client.HTTPResponse, deadline: float) -> bytes:
-    pieces, size = [], 0
-    while piece := response.read1(_PIECE):
-        pieces.append(piece)
-        size += len(piece)
-        if size > LARGEST:
-            raise ValueError(f"an answer of more than {LARGEST} bytes: delete old jobs")
-        if time.monotonic() > deadline:
-            raise TimeoutError("the answer is not whole yet")
-    return b"".join(pieces)
 
 
 def _error(status: int, content: bytes, what: str) -> RayError:

@@ -2,11 +2,14 @@
 
 import logging
 import signal
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import clickhouse_connect
 from clickhouse_connect.driver.client import Client
+
+from sinks.errors import SinkRejected, SinkUnavailable
 
 from .faults import translated_errors
 
@@ -25,6 +28,8 @@ def open_client(
     ca_cert: str = "",
     connect_timeout_s: float = 5.0,
     timeout_s: float = 120.0,
+    settings: Mapping[str, str] | None = None,
+    read_only: bool = False,
 ) -> Client:
     """Return a client for `url`, with its database set (a server's database need not exist yet).
 
@@ -35,6 +40,8 @@ def open_client(
         ca_cert: File with the authority that signed the server's certificate, where the system does not know it.
         connect_timeout_s: Seconds to wait for a connection.
         timeout_s: Seconds to wait for an answer.
+        settings: ClickHouse settings of every request, except those that the user may not change.
+        read_only: Every request carries ClickHouse's setting `readonly`, so that nothing is written, whatever the user may do.
 
     Raises:
         ValueError: `url` has another form.
@@ -46,7 +53,9 @@ def open_client(
         raise ValueError("expected a ClickHouse address without a password; give the password by itself")
     if parts.scheme == "chdb":
         named = parse_qs(parts.query).get("database", [DATABASE])[0]
-        return _embedded(Path(unquote(parts.netloc + parts.path)), named)
+        client = _embedded(Path(unquote(parts.netloc + parts.path)), named)
+        _apply_settings(client, settings or {}, read_only=read_only)
+        return client
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"expected http://user@host:port/database, https://… or chdb:///directory, got {url!r}")
     port = parts.port or (8443 if parts.scheme == "https" else 8123)
@@ -65,9 +74,31 @@ def open_client(
             show_clickhouse_errors="scrub",
             tz_mode="aware",
         )
+    _apply_settings(client, settings or {}, read_only=read_only)
     # Set afterwards: a database that does not exist yet must not keep `migrate` from opening the server.
     client.database = parts.path.strip("/") or DATABASE
     return client
+
+
+def _apply_settings(client: Client, settings: Mapping[str, str], *, read_only: bool) -> None:
+    """Make `client` send these settings. `readonly` comes last: it refuses changes of settings, its own included."""
+    try:
+        with translated_errors("setting up ClickHouse"):
+            for name, value in settings.items():
+                known = client.server_settings.get(name)
+                if known is None or not known.readonly:
+                    client.set_client_setting(name, value)
+            # A user whose profile sets `readonly` may not set it again, and need not.
+            if read_only and _level(client) == 0:
+                client.set_client_setting("readonly", "1")
+    except (SinkUnavailable, SinkRejected):
+        client.close()
+        raise
+
+
+def _level(client: Client) -> int:
+    rows = client.query("SELECT getSetting('readonly')").result_rows
+    return int(rows[0][0])
 
 
 def _embedded(directory: Path, database: str) -> Client:

@@ -1,4 +1,4 @@
-"""What ClickHouse's errors mean for the stream: wait, or give up."""
+"""Meaning of ClickHouse's errors for the stream: wait, wait with a limit, or give up."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from clickhouse_connect.driver.exceptions import (
 )
 
 from records import network_error, untrusted
-from sinks.errors import RecordRejected, SinkRejected, SinkUnavailable
+from sinks.errors import RecordRejected, SinkRejected, SinkUnavailable, TablesMissing, UnknownFault
 
 # Numbers from ClickHouse's src/Common/ErrorCodes.cpp.
 _SCHEMA = frozenset({
@@ -22,8 +22,10 @@ _SCHEMA = frozenset({
     47,  # UNKNOWN_IDENTIFIER
     60,  # UNKNOWN_TABLE
     81,  # UNKNOWN_DATABASE
+    218,  # TABLE_IS_DROPPED
 })  # fmt: skip
 _ACCESS = frozenset({
+    164,  # READONLY
     192,  # UNKNOWN_USER
     193,  # WRONG_PASSWORD
     194,  # REQUIRED_PASSWORD
@@ -38,17 +40,21 @@ _DATA = frozenset({
 _PASSING = frozenset({
     3,  # UNEXPECTED_END_OF_FILE: the connection broke in the middle of the body
     24, 74, 75,  # CANNOT_WRITE_TO_…, CANNOT_READ_FROM_FILE_DESCRIPTOR, CANNOT_WRITE_TO_FILE_DESCRIPTOR
+    76,  # CANNOT_OPEN_FILE: no file descriptor is free, for example
     159, 160,  # TIMEOUT_EXCEEDED, TOO_SLOW
     198, 209, 210,  # DNS_ERROR, SOCKET_TIMEOUT, NETWORK_ERROR
     201, 202,  # QUOTA_EXCEEDED, TOO_MANY_SIMULTANEOUS_QUERIES
-    203,  # NO_FREE_CONNECTION
+    203, 279, 410,  # NO_FREE_CONNECTION, ALL_CONNECTION_TRIES_FAILED, EXTERNAL_SERVER_IS_NOT_RESPONDING
+    225, 244, 254, 255, 286,  # NO_ZOOKEEPER, UNEXPECTED_ZOOKEEPER_ERROR, NO_ACTIVE_REPLICAS, …, UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE
     236, 394,  # ABORTED, QUERY_WAS_CANCELLED
-    241, 243,  # MEMORY_LIMIT_EXCEEDED, NOT_ENOUGH_SPACE
+    173, 241, 243,  # CANNOT_ALLOCATE_MEMORY, MEMORY_LIMIT_EXCEEDED, NOT_ENOUGH_SPACE
     242,  # TABLE_IS_READ_ONLY
     252,  # TOO_MANY_PARTS
     285, 319,  # TOO_FEW_LIVE_REPLICAS, UNKNOWN_STATUS_OF_INSERT
     373,  # SESSION_IS_LOCKED
-    425,  # SYSTEM_ERROR
+    425, 439, 473,  # SYSTEM_ERROR, CANNOT_SCHEDULE_TASK (no thread is free), DEADLOCK_AVOIDED
+    499, 500, 693,  # S3_ERROR, AZURE_BLOB_STORAGE_ERROR, AWS_ERROR
+    722, 733,  # ASYNC_LOAD_WAIT_FAILED, TABLE_IS_BEING_RESTARTED
     745,  # SERVER_OVERLOADED
     999,  # KEEPER_EXCEPTION
 })  # fmt: skip
@@ -61,7 +67,7 @@ def translated(  # noqa: PLR0911  # a list of cases
     code = error.code if isinstance(error, Error) else None
     said = _first_line(error)
     if code in _SCHEMA:
-        return SinkRejected(f"{doing}: expected SchedMate's tables, got: {said}. Run `schedmate migrate`.")
+        return TablesMissing(f"{doing}: expected SchedMate's tables, got: {said}. Run `schedmate migrate`.")
     if code in _ACCESS:
         return SinkRejected(
             f"{doing}: ClickHouse refuses this user: {said}. Check the user, its password and its grants."
@@ -72,7 +78,9 @@ def translated(  # noqa: PLR0911  # a list of cases
         return SinkUnavailable(f"{doing}: {(code is None and network_error(error, where)) or said}")
     if isinstance(error, DataError) or code in _DATA:
         return RecordRejected(f"{doing}: {said}")
-    if code is not None or isinstance(error, NotSupportedError | ProgrammingError):
+    if code is not None:
+        return UnknownFault(f"{doing}: {said}")
+    if isinstance(error, NotSupportedError | ProgrammingError):
         return SinkRejected(f"{doing}: {said}")
     # No code: an answer that is not ClickHouse's, from a proxy that has lost its server, say.
     return SinkUnavailable(f"{doing}: {said}")

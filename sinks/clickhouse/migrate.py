@@ -1,6 +1,7 @@
 """Bringing a database to the tables that this code writes: numbered SQL files, each run once and remembered with its checksum."""
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -8,10 +9,11 @@ from importlib.resources import files
 import structlog
 from clickhouse_connect.driver.client import Client
 
-from sinks.errors import SinkRejected
+from sinks.errors import SinkRejected, TablesMissing
 
 from .faults import translated_errors
 from .retention import set_retention
+from .tables import TABLES
 
 log = structlog.get_logger(__name__)
 
@@ -20,6 +22,11 @@ CREATE TABLE IF NOT EXISTS schema_migrations
 (version UInt32, name String, checksum String, applied DateTime('UTC') DEFAULT now())
 ENGINE = ReplacingMergeTree ORDER BY version
 """
+
+
+_CREATED = re.compile(
+    r"^CREATE (?:OR REPLACE )?(?:MATERIALIZED )?(?:TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,11 @@ class Migration:
         """The statements, in order: a semicolon at the end of a line ends one."""
         return [statement for statement in (part.strip() for part in (self.text + "\n").split(";\n")) if statement]
 
+    @property
+    def creates(self) -> list[str]:
+        """Names of the tables and views that the statements create."""
+        return _CREATED.findall(self.text)
+
 
 def migrations() -> list[Migration]:
     """Return the migrations that ship with this code, in order."""
@@ -55,7 +67,8 @@ def migrate(
 ) -> list[str]:
     """Create the database where it is missing, run what has not been run, and return the names of the files that ran.
 
-    Every statement can be repeated, so two `migrate` at once, or one that was killed half-way, do no harm.
+    Every statement can be repeated, so two `migrate` at once, or one that was killed half-way, do no harm. Where a table, a view or
+    a column is missing that a file of before created (see `lost`), all files run again and create it, empty.
 
     Args:
         client: As `open_client` returns it.
@@ -76,13 +89,16 @@ def migrate(
         client.command(_REMEMBERED)
     done = _applied(client)
     _check_texts(done, known)
+    missing = _missing(client, known, done)
     ran = []
     for migration in known:
-        if migration.version in done:
+        if migration.version in done and not missing:
             continue
         for statement in migration.statements:
             with translated_errors(f"migration {migration.name}"):
                 client.command(statement)
+        if migration.version in done:
+            continue
         with translated_errors(f"remembering migration {migration.name}"):
             client.insert(
                 "schema_migrations",
@@ -96,15 +112,31 @@ def migrate(
     return ran
 
 
+def lost(client: Client) -> list[str]:
+    """Return the tables, views and columns (`table.column`) that migrations created and that are not there any more.
+
+    Raises:
+        SinkUnavailable: The server is away.
+    """
+    try:
+        return _missing(client, migrations(), _applied(client))
+    except TablesMissing:  # nothing was ever created here
+        return []
+
+
 def check_schema(client: Client) -> None:
     """Return where the database is what this code writes to.
 
     Raises:
+        TablesMissing: Somebody dropped a table, a view or a column.
         SinkRejected: It has no tables, or is older, newer or other than this code; the message says what to do.
         SinkUnavailable: The server is away.
     """
     known = migrations()
-    done = _applied(client)
+    try:
+        done = _applied(client)
+    except TablesMissing as error:
+        raise SinkRejected(str(error)) from error  # no database of ours: nothing to wait for
     _check_texts(done, known)
     missing = [migration.name for migration in known if migration.version not in done]
     if missing:
@@ -112,6 +144,27 @@ def check_schema(client: Client) -> None:
             f"expected database {client.database!r} at migration {known[-1].name}, but {', '.join(missing)} "
             "did not run. Run `schedmate migrate`."
         )
+    if gone := _missing(client, known, done):
+        raise TablesMissing(
+            f"expected {', '.join(gone)} in database {client.database!r}, found none. Run `schedmate migrate`."
+        )
+
+
+def _missing(client: Client, known: Sequence[Migration], done: Mapping[int, object]) -> list[str]:
+    ran = [migration for migration in known if migration.version in done]
+    wanted = list(dict.fromkeys(name for migration in ran for name in migration.creates))
+    with translated_errors("looking for tables"):
+        rows = client.query(
+            "SELECT table, name FROM system.columns WHERE database = {database:String}",
+            parameters={"database": client.database},
+        ).result_rows
+    columns = {f"{table}.{name}" for table, name in rows}
+    tables = {str(table) for table, _ in rows}
+    missing = [name for name in wanted if name not in tables]
+    if len(ran) < len(migrations()):  # later files bring columns
+        return missing
+    ours = [f"{table.name}.{column.name}" for table in TABLES if table.name in tables for column in table.columns]
+    return missing + [name for name in ours if name not in columns]
 
 
 def _applied(client: Client) -> dict[int, tuple[str, str]]:

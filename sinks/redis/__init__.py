@@ -1,6 +1,6 @@
 """Now: the state of every job and node in Redis."""
 
-from .connect import open_redis
+from .connect import check_redis, open_redis
 from .keys import PREFIX, Keys
 from .memory import MemoryState
 from .read_state import read_findings, read_job, read_jobs, read_node, read_quotas, read_states
@@ -16,6 +16,7 @@ __all__ = [
     "RankStatus",
     "RedisState",
     "StateMetrics",
+    "check_redis",
     "open_redis",
     "read_findings",
     "read_job",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from records import network_error, untrusted
@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 
 _PASSING = ("OOM", "READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "MISCONF", "BUSY", "TRYAGAIN", "NOREPLICAS")
 """First words of errors that pass by themselves, or when an operator acts."""
+_MOVED = ("MOVED", "ASK", "CROSSSLOT")
+"""First words of errors of a Redis Cluster."""
+_CLUSTER = (
+    "expected one Redis server, got a node of a Redis Cluster: SchedMate changes several keys in one step, and a cluster spreads "
+    "them over its nodes. Name a Redis that is not in cluster mode in redis.url"
+)
 
 
 def open_redis(
@@ -48,9 +54,36 @@ def open_redis(
         socket_connect_timeout=timeout_s,
         # Trying again is `resilience.outage`'s work, for every store alike.
         retry=Retry(NoBackoff(), 0),
+        redis_connect_func=_connect,
         decode_responses=not binary,
         encoding_errors="replace",
     )
+
+
+def check_redis(client: "redis.Redis") -> None:
+    """Return where Redis takes this user.
+
+    Raises:
+        SinkUnavailable: Redis does not answer.
+        SinkRejected: It refuses the user, or it is a node of a Redis Cluster.
+    """
+    with translate_errors(client, "opening Redis"):
+        client.ping()
+
+
+def _connect(connection: Any) -> None:
+    """Set up a new connection. Raises `redis.ResponseError` where it leads to a node of a Redis Cluster."""
+    import redis
+
+    connection.on_connect()
+    connection.send_command("HELLO")
+    try:
+        answer = connection.read_response()
+    except redis.ResponseError:  # before Redis 6, or the user may not ask
+        return
+    fields = answer.items() if isinstance(answer, dict) else zip(answer[::2], answer[1::2], strict=True)
+    if any(name in ("mode", b"mode") and value in ("cluster", b"cluster") for name, value in fields):
+        raise redis.ResponseError(_CLUSTER)
 
 
 @contextmanager
@@ -67,7 +100,8 @@ def translate_errors(client: "redis.Redis", doing: str) -> Iterator[None]:
     except redis.ResponseError as error:
         first = str(error).split(" ", 1)[0]
         passes = first in _PASSING or isinstance(error, redis.exceptions.OutOfMemoryError | redis.ReadOnlyError)
-        raise (SinkUnavailable if passes else SinkRejected)(f"{doing}: {error}") from error
+        reason = f"{_CLUSTER} ({error})" if first in _MOVED else str(error)
+        raise (SinkUnavailable if passes else SinkRejected)(f"{doing}: {reason}") from error
     except (redis.ConnectionError, redis.TimeoutError, OSError) as error:
         said = f"{doing}: {network_error(error, _address(client)) or error}"
         raise (SinkRejected if untrusted(error) else SinkUnavailable)(said) from error

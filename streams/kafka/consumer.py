@@ -168,14 +168,21 @@ class KafkaConsumer:
 
 
 def read_back(
-    connection: Connection, topics: Sequence[str], since: float | None = None, timeout: float = 60.0
+    connection: Connection,
+    topics: Sequence[str],
+    since: float | None = None,
+    timeout: float = 60.0,
+    *,
+    until: str = "",
 ) -> Iterator[Message]:
     """Yield what `topics` hold now, from `since` (seconds since 1970; None: the beginning) to their present ends, without a group.
+
+    With `until`, a consumer group, each partition ends where that group has committed.
 
     Raises:
         TransportError: No broker, an unknown topic, or no progress for `timeout` seconds.
     """
-    consumer = open_consumer(connection, group_id=None)
+    consumer = open_consumer(connection, group_id=until or None)
     try:
         parts = [
             kafka.TopicPartition(topic, number)
@@ -185,6 +192,8 @@ def read_back(
         consumer.assign(parts)
         ends = consumer.end_offsets(parts)
         starts = consumer.beginning_offsets(parts)
+        if until:
+            ends = {part: min(ends[part], consumer.committed(part) or 0) for part in parts}
         if since is not None:
             found = consumer.offsets_for_times(dict.fromkeys(parts, int(since * 1000)))
             starts = {part: found[part].offset if found.get(part) else ends[part] for part in parts}

@@ -1,12 +1,9 @@
 """One server that speaks OpenAI's protocol (vLLM and its kin), asked within a time limit that holds whatever the server does."""
 
 import base64
-import contextlib
 import http.client
 import json
-import socket
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from processors.prompts import Prompt
+from resilience.deadline import Deadline, HTTPConnection, HTTPSConnection
 
 from .language_model import ModelError, PromptRefused, ServerBusy, UselessAnswer, messages_of
 
@@ -105,24 +103,20 @@ class HttpModelServer:
         return vectors
 
     def _call(self, method: str, path: str, body: bytes | None, timeout: float) -> Any:
-        kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
-        connection = kind(self._host, self._port, timeout=timeout)
-        try:
-            with _cut_off(connection, timeout) as late:
-                try:
-                    connection.connect()
-                    if late.is_set():  # the cut came before there was a connection
-                        raise TimeoutError
-                    connection.request(method, self._path + path, body, self._headers)
-                    response = connection.getresponse()
-                    content = response.read(LARGEST + 1)
-                except (OSError, http.client.HTTPException, ValueError) as error:
-                    if late.is_set() or isinstance(error, TimeoutError):
-                        raise ModelError(f"{self.url}: no answer within {timeout:g} s") from error
-                    raise ModelError(f"{self.url}: {type(error).__name__}: {error}") from error
-        finally:
-            connection.close()
-        if late.is_set():
+        kind = HTTPSConnection if self._secure else HTTPConnection
+        with Deadline(timeout) as deadline:
+            connection = kind(deadline, self._host, self._port, timeout=timeout)
+            try:
+                connection.request(method, self._path + path, body, self._headers)
+                response = connection.getresponse()
+                content = response.read(LARGEST + 1)
+            except (OSError, http.client.HTTPException, ValueError) as error:
+                if deadline.expired or isinstance(error, TimeoutError):
+                    raise ModelError(f"{self.url}: no answer within {timeout:g} s") from error
+                raise ModelError(f"{self.url}: {type(error).__name__}: {error}") from error
+            finally:
+                connection.close()
+        if deadline.expired:
             raise ModelError(f"{self.url}: no answer within {timeout:g} s")
         return self._read(response, content)
 
@@ -145,23 +139,3 @@ class HttpModelServer:
 def _seconds(text: str | None) -> float:
     """Return a `Retry-After` in seconds; 0 for none or a date."""
     return float(text) if text and text.isdecimal() and len(text) < 6 else 0.0
-
-
-@contextlib.contextmanager
-def _cut_off(connection: http.client.HTTPConnection, after: float) -> Iterator[threading.Event]:
-    """Shut the connection down `after` seconds: a socket's own time-out starts anew with every byte that drips in."""
-    late = threading.Event()
-
-    def cut() -> None:
-        late.set()
-        if (sock := connection.sock) is not None:
-            with contextlib.suppress(OSError):
-                socket.socket.shutdown(sock, socket.SHUT_RDWR)
-
-    timer = threading.Timer(after, cut)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield late
-    finally:
-        timer.cancel()

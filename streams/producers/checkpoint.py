@@ -23,7 +23,10 @@ class FilePosition(msgspec.Struct, frozen=True, kw_only=True):
         inode: Its inode.
         owner: User id of whom the file belonged to when it was taken; -1 where a release before this one wrote it.
         head: CRC-32 of its first `head_size` bytes: an inode number is given out again when its file is gone.
-        head_size: At most 256.
+        head_size: At most 4096; at most 256 where a release before this one wrote it.
+        read: Bytes of the file that were read, at least `offset`: a line may wait for its end.
+        last: CRC-32 of the `last_size` bytes before `read`: the file may have been truncated and written anew.
+        last_size: At most 4096.
         producer: Who numbers the pieces. It stays when a log is rotated, and changes when it is truncated.
         offset: Bytes of the file.
         line: Line number of the next piece.
@@ -36,6 +39,9 @@ class FilePosition(msgspec.Struct, frozen=True, kw_only=True):
     owner: int = -1
     head: int = 0
     head_size: int = 0
+    read: int = 0
+    last: int = 0
+    last_size: int = 0
     producer: str
     offset: int = 0
     line: int = 1

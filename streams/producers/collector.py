@@ -16,11 +16,12 @@ from functools import partial
 import msgspec
 import structlog
 
-from records import LogChunk, NodeLogChunk
+from records import InvalidRecord, LogChunk, NodeLogChunk, check
 from streams.transport import Producer, outgoing
 
 from .checkpoint import CollectorCheckpoint, FilePosition
 from .collector_settings import CollectorSettings
+from .fingerprint import continues
 from .journal import SystemJournal
 from .kernel_log import KernelLog
 from .log_files import OpenedLog, RefusedFile, open_log, search
@@ -28,7 +29,7 @@ from .metrics import CollectorMetrics
 from .paths import JobPattern, node_log
 from .pipe_intake import PipeIntake
 from .shipper import Envelope, Shipper, Source
-from .tail import READ, Shippable, Tail, continues, rotated
+from .tail import READ, Shippable, Tail, report_rewritten, rotated
 
 log = structlog.get_logger(__name__)
 
@@ -60,9 +61,12 @@ class Collector:
         self._clock, self._monotonic = clock, monotonic
         self._checkpoint = CollectorCheckpoint(settings.checkpoint)
         self._tails: dict[str, Tail] = {}
+        self.metrics = CollectorMetrics()
         self._feeds: dict[str, KernelLog | SystemJournal] = {}
         if JOURNAL in settings.node_globs:
-            self._feeds[JOURNAL] = SystemJournal(settings.node, clock=clock, monotonic=monotonic)
+            self._feeds[JOURNAL] = SystemJournal(
+                settings.node, clock=clock, monotonic=monotonic, unreadable=self.metrics.journal_unreadable.inc
+            )
         self._refused: set[str] = set()
         self._searched = float("-inf")
         self._saved = monotonic()
@@ -72,7 +76,6 @@ class Collector:
         self._changed = threading.Lock()
         self._dirty = False
         _raise_file_limit()
-        self.metrics = CollectorMetrics()
         self.has_shipped = False
         self.shipper = Shipper(
             connect,
@@ -175,6 +178,11 @@ class Collector:
         if template is None:
             self._refuse(path, f"the pattern {self._settings.pattern!r} finds no job in it")
             return
+        try:
+            check(template)
+        except InvalidRecord as error:
+            self._refuse(path, f"its lines would be refused: {error}")
+            return
         tail, place = self._tails.get(path), self._checkpoint.logs.get(path)
         if tail is not None and tail.full:
             return
@@ -216,23 +224,23 @@ class Collector:
         self, path: str, template: LogChunk | NodeLogChunk, place: FilePosition | None, opened: OpenedLog
     ) -> Tail:
         file, status = opened.file, opened.status
-        limits = self._settings.limits
+        make = partial(Tail, path, template, name=self._name, limits=self._settings.limits, metrics=self.metrics)
         if place is not None and continues(file, place):
-            return Tail(path, template, place, file, name=self._name, limits=limits)
+            return make(place, file)
         if place is not None and (older := rotated(path, place, status.st_uid)):
-            tail = Tail(path, template, place, older[0], name=self._name, limits=limits)
+            tail = make(place, older[0])
             for each in [*older[1:], file]:
                 self._remember_finished(tail.inodes[-1])
                 tail.follow(each)
             return tail
         if place is not None:
-            log.warning("log_replaced", path=path, consequence="what stands in its place is read from its beginning")
+            report_rewritten(path, self.metrics, read=place.read or place.offset, size=status.st_size)
         fresh = FilePosition(
             device=status.st_dev, inode=status.st_ino, owner=status.st_uid, producer=self._name(status)
         )
         if isinstance(template, NodeLogChunk) and self._first_search and place is None:
             fresh = msgspec.structs.replace(fresh, offset=status.st_size)
-        return Tail(path, template, fresh, file, name=self._name, limits=limits)
+        return make(fresh, file)
 
     def _finish(self, path: str, tail: Tail) -> None:
         """The file was deleted: ship the rest of it, then forget it."""
@@ -342,8 +350,8 @@ class Collector:
             if not self._dirty and not any(tail.unsaved for tail in self._tails.values()):
                 return
             for path, tail in self._tails.items():
-                self._checkpoint.logs[path] = tail.acknowledged
-                tail.unsaved = False
+                self._checkpoint.logs[path] = tail.position
+                tail.saved()
             self._dirty = False
         try:
             self._checkpoint.save()

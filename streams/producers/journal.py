@@ -1,4 +1,4 @@
-"""systemd's journal, through `journalctl --follow`: what the kernel and the daemons of a node say from now on."""
+"""Reads systemd's journal through `journalctl --follow`: new lines of the kernel and the daemons of a node."""
 
 import os
 import subprocess
@@ -6,16 +6,22 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import takewhile
 
 import msgspec
+import structlog
 
 from records import NOT_JSON, NodeLogChunk
+
+from .chunker import Chunker, Ready
+from .pieces import PieceSplitter
+
+log = structlog.get_logger(__name__)
 
 COMMAND = (
     "journalctl",
     "--follow",
     "--lines=0",
+    "--all",  # without it a message of more than 4 kB is null
     "--output=json",
     "--output-fields=MESSAGE,SYSLOG_IDENTIFIER",
     "--no-pager",
@@ -26,19 +32,23 @@ AGAIN_S = 10.0
 READ = 64 * 1024
 """Bytes of one read: what a pipe holds."""
 LONGEST = 1 << 20
-"""Bytes of an entry; what is longer is left out: a core dump that a program put there, not a line."""
+"""Bytes of an entry at most. A placeholder replaces the text of a longer one: it is a core dump or the like."""
 APART_S = 3600.0
 """Lines of a chunk come within so much: a host that starts sets its clock by years, and no reader takes a chunk of years."""
 ROUNDS = 20
 """Reads before the caller gets its turn: a loud journal does not hold up the job logs that the same thread reads."""
+PLACEHOLDER = "[schedmate: an entry of the journal that could not be read]"
+
+_Value = str | list[int | str | list[int]] | None
+"""A field: text, bytes as numbers, several of these where the entry has the field several times, or null where it is too long."""
 
 
 class _Entry(msgspec.Struct):
-    """An entry as `journalctl` writes it: numbers as text, a message that is no UTF-8 as bytes, one that is too long as null."""
+    """An entry as `journalctl` writes it."""
 
     time: str = msgspec.field(name="__REALTIME_TIMESTAMP")
-    message: str | list[int] | None = msgspec.field(name="MESSAGE", default=None)
-    speaker: str | list[int] | None = msgspec.field(name="SYSLOG_IDENTIFIER", default=None)
+    message: _Value | msgspec.UnsetType = msgspec.field(name="MESSAGE", default=msgspec.UNSET)
+    speaker: _Value = msgspec.field(name="SYSLOG_IDENTIFIER", default=None)
 
 
 _decoder = msgspec.json.Decoder(_Entry)
@@ -52,6 +62,7 @@ class SystemJournal:
         clock: Seconds since 1970.
         monotonic: A clock that never goes back.
         command: What follows the journal.
+        unreadable: Called for each entry whose text could not be read. A placeholder is shipped in its place.
 
     Attributes:
         ready: Chunks to be shipped.
@@ -64,14 +75,17 @@ class SystemJournal:
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
         command: Sequence[str] = COMMAND,
+        unreadable: Callable[[], None] = lambda: None,
     ) -> None:
         self.ready: deque[NodeLogChunk] = deque()
-        self._node, self._monotonic, self._command = node, monotonic, command
-        self._producer = f"{node}-journal-{int(clock() * 1000):x}"
+        self._clock, self._monotonic, self._command = clock, monotonic, command
+        self._unreadable, self._reported = unreadable, False
+        self._splitter = PieceSplitter()
+        make = partial(NodeLogChunk, node=node, source="system", producer=f"{node}-journal-{int(clock() * 1000):x}")
+        self._chunker: Chunker[NodeLogChunk] = Chunker(make, heartbeats=False)
         self._process: subprocess.Popen[bytes] | None = None
         self._start_at = float("-inf")
         self._rest = b""
-        self._seq, self._next = 0, 1
 
     def read(self) -> int:
         """Read what is there and return the number of lines. Raises `OSError` where the program cannot be started."""
@@ -82,12 +96,7 @@ class SystemJournal:
                 break
             *entries, self._rest = (self._rest + data).split(b"\n")
             self._rest = self._rest[:LONGEST]
-            lines = [line for entry in entries for line in _lines(entry)]
-            total += len(lines)
-            while lines:
-                near = list(takewhile(partial(_is_near, lines[0]), lines))
-                self._chunk(near)
-                lines = lines[len(near) :]
+            total += self._add([line for entry in entries for line in self._lines(entry)])
         return total
 
     def close(self) -> None:
@@ -120,39 +129,50 @@ class SystemJournal:
             self._rest = b""
         return data
 
-    def _chunk(self, lines: list[tuple[float, str]]) -> None:
-        opened = lines[0][0]
-        chunk = NodeLogChunk(
-            node=self._node,
-            source="system",
-            producer=self._producer,
-            seq=self._seq,
-            first_line=self._next,
-            first_piece=self._next,
-            lines=[text for _, text in lines],
-            time=opened,
-            after_ms=[max(round(1000 * (at - opened)), 0) for at, _ in lines],
-        )
-        self.ready.append(chunk)
-        self._seq, self._next = self._seq + 1, self._next + len(lines)
+    def _add(self, lines: list[tuple[float, str]]) -> int:
+        """Make chunks of lines and their times, and return the number of lines. No chunk waits for the next read."""
+        opened = 0.0
+        for number, (at, text) in enumerate(lines):
+            if not number or abs(at - opened) > APART_S:
+                self._take(self._chunker.flush())
+                opened = at
+            pieces = self._splitter.feed(text.encode(errors="backslashreplace") + b"\n", at)
+            self._take(self._chunker.add(pieces, self._monotonic()))
+        self._take(self._chunker.flush())
+        return len(lines)
+
+    def _take(self, ready: list[Ready[NodeLogChunk]]) -> None:
+        self.ready.extend(each.record for each in ready)
+
+    def _lines(self, entry: bytes) -> list[tuple[float, str]]:
+        """Return time and text of an entry's lines: a placeholder where its text cannot be read, nothing where it has none."""
+        if len(entry) > LONGEST:
+            return [(self._clock(), self._placeholder(f"expected an entry of at most {LONGEST} bytes"))]
+        try:
+            found = _decoder.decode(entry)
+            at = int(found.time) / 1e6
+            speaker, message = _text(found.speaker), found.message
+            text = "" if message is None or message is msgspec.UNSET else _text(message)
+            if message is None:
+                text = self._placeholder("journalctl left its message out")
+        except (ValueError, OverflowError, *NOT_JSON) as error:
+            return [(self._clock(), self._placeholder(str(error)))] if entry else []
+        return [(at, f"{speaker}: {line}" if speaker else line) for line in text.splitlines()]
+
+    def _placeholder(self, reason: str) -> str:
+        self._unreadable()
+        if not self._reported:
+            self._reported = True
+            log.warning("journal_entry_unreadable", reason=reason, consequence="a placeholder is shipped in its place")
+        return PLACEHOLDER
 
 
-def _is_near(first: tuple[float, str], line: tuple[float, str]) -> bool:
-    return abs(line[0] - first[0]) <= APART_S
-
-
-def _lines(entry: bytes) -> list[tuple[float, str]]:
-    """Return time and text of an entry's lines; nothing of what is no entry."""
-    try:
-        found = _decoder.decode(entry)
-        at = int(found.time) / 1e6
-        speaker, message = _text(found.speaker), _text(found.message)
-    except (ValueError, OverflowError, *NOT_JSON):
-        return []
-    return [(at, f"{speaker}: {line}" if speaker else line) for line in message.splitlines()]
-
-
-def _text(value: str | list[int] | None) -> str:
+def _text(value: _Value) -> str:
     if isinstance(value, list):
-        return bytes(value).decode(errors="backslashreplace")
+        numbers = [each for each in value if isinstance(each, int)]
+        if len(numbers) == len(value):
+            return bytes(numbers).decode(errors="backslashreplace")
+        return "\n".join(
+            _text(each if isinstance(each, str) else [each] if isinstance(each, int) else [*each]) for each in value
+        )
     return value or ""

@@ -55,6 +55,22 @@ class CollectorMetrics:
             "Of these, files that may not speak for the job that their name tells, or that stand behind a link.",
             registry=None,
         )
+        self.files_rewritten = Counter(
+            f"{prefix}_files_rewritten",
+            "Files that were truncated or written anew after they had been read; they are read from their beginning.",
+            registry=None,
+        )
+        self.skipped_bytes = Counter(
+            f"{prefix}_skipped_bytes",
+            "Holes in files, and runs of NUL bytes, passed over.",
+            unit="bytes",
+            registry=None,
+        )
+        self.journal_unreadable = Counter(
+            f"{prefix}_journal_unreadable",
+            "Entries of the journal whose text could not be read; a placeholder is shipped in their place.",
+            registry=None,
+        )
 
 
 class ShippingMetrics:

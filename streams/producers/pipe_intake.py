@@ -19,10 +19,12 @@ from pathlib import Path
 
 import structlog
 
-from records import PRODUCER_EVENTS, InvalidRecord, JobEvent, LogChunk, UserError, decode
+from records import InvalidRecord, JobEvent, LogChunk, Position, Record, UserError, check, decode
+from streams.accept import accept
+from streams.transport import Message
 
 from .collector_connection import ANSWER, REFUSED, TAKEN
-from .envelope import Envelope, InvalidEntry, unpack
+from .envelope import Envelope, InvalidEntry, Source, unpack
 from .file_trust import FileTrust, name_of
 from .metrics import IntakeMetrics
 from .pipe_records import LOGS
@@ -246,12 +248,12 @@ class PipeIntake:
     def _look(self, client: _Client, number: int, payload: bytes) -> None:
         try:
             envelope = unpack(payload)
-            producer = _checked(envelope)
+            record = _checked(envelope)
         except (InvalidEntry, InvalidRecord) as error:
             self._refuse(client, number, str(error))
             return
-        # A pipe that connects again sends again what was under way: in order behind what its old connection left here.
-        envelope.source = envelope.source._replace(ordering_key=f"pipe/{client.user}/{producer}")
+        # Source and count of the envelope come from the record, which was checked.
+        envelope.source, envelope.lines = _counted_by(record, client.user)
         client.unanswered += envelope.size
         envelope.done = partial(self._done, client, number, envelope.size)
         self._take(client, number, envelope)
@@ -296,19 +298,30 @@ class PipeIntake:
             self._advance(client)
 
 
-def _checked(envelope: Envelope) -> str:
-    """Return the producer's name in the record of `envelope`, which must be one that a pipe writes for its own job."""
-    value, job = envelope.message.value or b"", envelope.source.job
-    record: LogChunk | JobEvent
-    if envelope.message.topic == LOGS:
-        record = decode(LogChunk, value)
+def _checked(envelope: Envelope) -> LogChunk | JobEvent:
+    """Return the record of `envelope`. Raises `InvalidRecord` where a reader of its topic would not take it, or it is another job's."""
+    value, message = envelope.message.value or b"", envelope.message
+    record: Record
+    if message.topic == LOGS:
+        record = decode(LogChunk, value)  # a pipe writes none of the other forms that readers take
+        check(record)
     else:
-        record = decode(JobEvent, value)
-        if record.kind not in PRODUCER_EVENTS.get(record.scheduler, ()):
-            raise InvalidRecord(f"expected an event that a pipe may report, got {record.kind} of {record.scheduler!r}")
-    if record.job != job:
-        raise InvalidRecord(f"expected a record of job {job!r}, got one of {record.job!r}")
-    return record.producer if isinstance(record, LogChunk) else f"{job}/events"
+        record = accept(Message(Position(message.topic, 0, 0), message.key, value, 0.0))
+    assert isinstance(record, LogChunk | JobEvent)
+    if record.job != envelope.source.job:
+        raise InvalidRecord(f"expected a record of job {envelope.source.job!r}, got one of {record.job!r}")
+    return record
+
+
+def _counted_by(record: LogChunk | JobEvent, user: int) -> tuple[Source, int]:
+    """Return the source of a record and the number of its lines.
+
+    A pipe that connects again repeats its unanswered messages. The ordering key keeps them in order behind those of its old connection.
+    """
+    if isinstance(record, LogChunk):
+        key = f"pipe/{user}/{record.producer}"
+        return Source(record.job, record.attempt, record.node, key), len(record.lines)
+    return Source(record.job, record.attempt, "", f"pipe/{user}/{record.job}/events"), 0
 
 
 def _listen(path: Path) -> socket.socket:

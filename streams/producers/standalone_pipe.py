@@ -12,6 +12,8 @@ import sys
 import time
 
 from .child import run
+from .collector_socket import DEFAULT_SOCKET
+from .collector_socket import VARIABLE as SOCKET_VARIABLE
 from .descriptors import say
 from .environment import state_directory
 from .pipe_call import identified
@@ -37,9 +39,9 @@ Without a command: standard input to standard output. With one: its stdout and s
   --node NAME    the scheduler's name of this host (default: host name)
   --socket PATH  where the collector listens (default: SCHEDMATE_SOCKET, else /run/schedmate/collector.sock)
 
-The variables SCHEDMATE_PRODUCER__DIRECTORY, __SPOOL_MB, __HOLD_SECONDS and __CLOSE_SECONDS mean what they mean for schedmate pipe.
+The variables SCHEDMATE_PRODUCER__SOCKET, __DIRECTORY, __SPOOL_MB, __HOLD_SECONDS and __CLOSE_SECONDS mean what they mean for
+schedmate pipe.
 """
-DEFAULT_SOCKET = "/run/schedmate/collector.sock"
 VARIABLE = "SCHEDMATE_PRODUCER__"
 NUMBERS = {"SPOOL_MB": 512.0, "HOLD_SECONDS": 0.02, "CLOSE_SECONDS": 5.0}
 OPTIONS = ("job", "attempt", "rank", "node", "socket")
@@ -69,7 +71,8 @@ def _ship(identity: Identity | None, child: Child | None, socket: str | None, nu
     from .pipe import filter_through, follow, fresh_name  # noqa: PLC0415
     from .pipe_settings import PipeSettings, ShippingRun  # noqa: PLC0415
 
-    address = socket or os.environ.get("SCHEDMATE_SOCKET") or DEFAULT_SOCKET
+    named = os.environ.get(SOCKET_VARIABLE) or os.environ.get(f"{VARIABLE}SOCKET")
+    address = socket or named or DEFAULT_SOCKET
     settings = None
     if identity is not None:
         began, command = (child.began, child.command) if child else (time.time(), ())

@@ -1,7 +1,6 @@
 """One log that grows: reading on, through rotation and truncation, from an acknowledged place."""
 
 import os
-import zlib
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,15 +15,16 @@ from records import LogChunk, NodeLogChunk
 
 from .checkpoint import FilePosition
 from .chunker import Chunker, ChunkLimits, Ready
+from .fingerprint import Fingerprint, continues
+from .gaps import SHORTEST, next_data, split_gaps
 from .log_files import RefusedFile, open_log
+from .metrics import CollectorMetrics
 from .pieces import Mark, PieceSplitter
 
 log = structlog.get_logger(__name__)
 
 READ = 256 * 1024
 """Bytes read at once from one file, so that one loud job does not hold up the others."""
-HEAD = 256
-"""Bytes at a file's beginning whose checksum tells it from another file that got the same inode: its first line or two."""
 ROTATION_SECONDS = 2.0
 """A renamed file that has been quiet for so long is finished: its writer has opened the new one."""
 
@@ -54,6 +54,7 @@ class Tail:
         file: An open descriptor, owned by the tail from now on.
         name: Makes a producer name for a file that is numbered from its beginning.
         limits: When a chunk is closed.
+        metrics: Where truncations and holes are counted.
     """
 
     def __init__(
@@ -65,14 +66,17 @@ class Tail:
         *,
         name: Callable[[os.stat_result], str],
         limits: ChunkLimits,
+        metrics: CollectorMetrics,
     ) -> None:
         self.path = path
         self.ready: deque[Shippable] = deque()
         self.acknowledged = place
         self.unsaved = not place.offset
-        """True while no checkpoint holds the producer name: nothing may be shipped under a name that a crash would take away."""
+        """True while no checkpoint holds the producer's name and the beginning of the content. Nothing may be shipped before: after a
+        crash the same name would number other lines."""
         self.idle_since: float | None = None
-        self._template, self._name, self._limits = template, name, limits
+        self._template, self._name, self._limits, self._metrics = template, name, limits, metrics
+        self._gap_reported = False
         self._waiting: deque[int] = deque()
         self._open(file, place)
 
@@ -80,6 +84,21 @@ class Tail:
     def inodes(self) -> list[tuple[int, int]]:
         """Device and inode of the file being read and of those that come after it."""
         return [(self._place.device, self._place.inode), *map(identity, self._waiting)]
+
+    @property
+    def position(self) -> FilePosition:
+        """What to keep in a checkpoint: the acknowledged border, and all that is known of the file's content.
+
+        Lines behind the border may have been shipped. Were the file written anew, its new lines must not get their numbers.
+        """
+        acknowledged = self.acknowledged
+        same_file = (acknowledged.device, acknowledged.inode) == (self._place.device, self._place.inode)
+        return self._known.added_to(acknowledged) if same_file else acknowledged
+
+    def saved(self) -> None:
+        """Note that a checkpoint holds `position`. That of a file of which nothing was read is not enough."""
+        self.unsaved = False
+        self._saved_empty = not self._known.end
 
     @property
     def deleted(self) -> bool:
@@ -103,22 +122,18 @@ class Tail:
     def read(self, arrived: float, now: float) -> int:
         """Read on, at `now` (a clock that never goes back), and return the number of bytes.
 
-        Chunks that became complete stand in `ready`.
+        Chunks that became complete are in `ready`. A file whose content is no longer what was read is read from its beginning.
         """
-        size = os.fstat(self._file).st_size
-        if size < self._offset:
-            self._restart(size)
-        data = os.pread(self._file, READ, self._offset)
-        if data:
+        end = self._known.end
+        count = self._read_on(arrived, now)
+        if count or self._known.end != end:
             self.idle_since = None
-            self._offset += len(data)
-            self._take(self._chunker.add(self._splitter.feed(data, arrived), now))
         else:
             self.idle_since = now if self.idle_since is None else self.idle_since
             if self._waiting and now - self.idle_since >= ROTATION_SECONDS:
                 self._next(now)
         self._take(self._chunker.due(now))
-        return len(data)
+        return count
 
     def flush(self) -> None:
         """Put the open chunk into `ready`. What waits for the end of its line goes on waiting."""
@@ -136,7 +151,11 @@ class Tail:
         self._waiting.clear()
 
     def _open(self, file: int, place: FilePosition) -> None:
-        self._file, self._place, self._offset = file, place, place.offset
+        self._file, self._place = file, place
+        self._known = Fingerprint(file, place.offset)
+        self._saved_empty = False
+        self._after_gap = not place.offset
+        self._read_to_end: tuple[int, int, int] | None = None
         mark = Mark(place.offset, place.line, place.piece)
         self._splitter = PieceSplitter(mark)
         make = partial(msgspec.structs.replace, self._template, producer=place.producer)
@@ -144,22 +163,100 @@ class Tail:
         self._chunker = Chunker(make, seq=place.seq, start=mark, limits=self._limits, heartbeats=of_job)
         self._seq = place.seq
 
+    def _read_on(self, arrived: float, now: float) -> int:
+        """Read what follows the known content, once that is found unchanged, and return the number of bytes."""
+        status = os.fstat(self._file)
+        state = (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        if state == self._read_to_end:
+            return 0
+        data, at_end = self._unread()
+        if data is None or status.st_size < self._known.end or not self._known.has_head_of(self._file):
+            self._restart(status, now)
+            data, at_end = self._unread()
+        data = data or b""
+        if data and not at_end and not data.strip(b"\0"):
+            data, at_end = self._pass_hole(now)
+        if not at_end and data.endswith(b"\0"):
+            # Nothing but a hole follows: its program may have yet to fill it.
+            at_end = next_data(self._file, self._known.end + len(data)) is None
+        self._read_to_end = state if at_end else None
+        if at_end and data.endswith(b"\0" * SHORTEST):
+            self._report_gap()
+        before = self._known.end
+        for part in split_gaps(data, after_gap=self._after_gap, at_end=at_end):
+            self._after_gap = isinstance(part, int)
+            if isinstance(part, int):
+                self._pass_gap(part, now)
+            else:
+                self._known.extend(part)
+                self._take(self._chunker.add(self._splitter.feed(part, arrived), now))
+        return self._known.end - before
+
+    def _unread(self) -> tuple[bytes | None, bool]:
+        """Return the bytes after the known ones, None where those before are others now, and whether the file ends behind them.
+
+        One read gives both, so no other content can come between the check and the use.
+        """
+        last = self._known.last
+        block = os.pread(self._file, len(last) + READ, self._known.end - len(last))
+        unchanged = block.startswith(last)
+        return block[len(last) :] if unchanged else None, len(block) < len(last) + READ
+
+    def _pass_hole(self, now: float) -> tuple[bytes, bool]:
+        """Go to the end of a hole, and return what `_unread` does: nothing where the file ends with the hole.
+
+        The end of a file may be a hole that its program has yet to fill, so it is not passed.
+        """
+        target = next_data(self._file, self._known.end)
+        if target is None:
+            self._report_gap()
+            return b"", True
+        if target > self._known.end:
+            self._pass_gap(target - self._known.end, now)
+            self._after_gap = True
+        data, at_end = self._unread()
+        return data or b"", at_end
+
+    def _pass_gap(self, size: int, now: float) -> None:
+        """Go on behind `size` NUL bytes. A line that they cut ends there."""
+        before = self._splitter.mark.piece
+        rest = self._splitter.finish()
+        mark = self._splitter.mark
+        rest.after = Mark(mark.offset + size, mark.line + (mark.piece > before), mark.piece)
+        self._take(self._chunker.add(rest, now))
+        self._splitter = PieceSplitter(rest.after)
+        self._known.extend_hole(size)
+        self._metrics.skipped_bytes.inc(size)
+        self._report_gap()
+
+    def _report_gap(self) -> None:
+        if not self._gap_reported:
+            self._gap_reported = True
+            log.warning(
+                "log_has_holes",
+                path=self.path,
+                offset=self._known.end,
+                consequence="runs of NUL bytes are passed over and counted",
+                cause="the file was truncated under a program that does not append, or was written before its text",
+            )
+
     def _take(self, ready: list[Ready[LogChunk | NodeLogChunk]]) -> None:
+        if ready and self._saved_empty:
+            self.unsaved, self._saved_empty = True, False
         for chunk in ready:
-            if chunk.after.offset > self._place.head_size < HEAD:
-                head, head_size = read_head(self._file, chunk.after.offset)
-                self._place = msgspec.structs.replace(self._place, head=head, head_size=head_size)
             after, self._seq = chunk.after, chunk.next_seq
             place = msgspec.structs.replace(
                 self._place, offset=after.offset, line=after.line, piece=after.piece, seq=chunk.next_seq
             )
-            self.ready.append(Shippable(chunk.record, place, chunk.pieces))
+            self.ready.append(Shippable(chunk.record, self._known.added_to(place), chunk.pieces))
 
-    def _restart(self, size: int) -> None:
-        """The file was truncated: what comes is numbered anew, under a new name."""
-        log.info("log_truncated", path=self.path, offset=self._offset, size=size)
-        self.flush()
-        status = os.fstat(self._file)
+    def _restart(self, status: os.stat_result, now: float) -> None:
+        """The file was truncated, or written anew: number what comes from its beginning, under a new name."""
+        report_rewritten(self.path, self._metrics, read=self._known.end, size=status.st_size)
+        if self._read_to_end is None:
+            self.flush()  # the end of the last line was not read: what is held of it may be half a number
+        else:
+            self.finish(now)
         self.acknowledged = FilePosition(
             device=status.st_dev, inode=status.st_ino, owner=status.st_uid, producer=self._name(status)
         )
@@ -195,18 +292,15 @@ def identity(file: int) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def read_head(file: int, limit: int) -> tuple[int, int]:
-    """Return the CRC-32 of the first bytes, at most `HEAD` and at most `limit`, and their number."""
-    head = os.pread(file, min(HEAD, limit), 0)
-    return zlib.crc32(head), len(head)
-
-
-def continues(file: int, place: FilePosition) -> bool:
-    """True where `file` is the file of `place`, and not another one that got its inode number or was written over."""
-    return (
-        identity(file) == (place.device, place.inode)
-        and os.fstat(file).st_size >= place.offset
-        and read_head(file, place.head_size) == (place.head, place.head_size)
+def report_rewritten(path: str, metrics: CollectorMetrics, *, read: int, size: int) -> None:
+    """Count and log that the content of a file is no longer what was read of it."""
+    metrics.files_rewritten.inc()
+    log.warning(
+        "log_rewritten",
+        path=path,
+        read_bytes=read,
+        size_bytes=size,
+        consequence="it is read from its beginning; what was written and not read before is lost",
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
 
@@ -38,6 +39,7 @@ class Decoder:
         """Set up. `partitions` of the inputs serve to notice misplaced messages; None where not known."""
         self._partitions, self._metrics = partitions, metrics
         self._misplaced_told = False
+        self._unreadable_reported = False
 
     def decode(self, message: Message) -> Decoded:
         """Return what `message` holds."""
@@ -59,7 +61,7 @@ class Decoder:
             return Decoded(made=[self.refuse(message, f"reading it failed with {brief(error)}; please report this")])
 
     def _record(self, message: Message) -> Decoded:
-        record = accept(message)
+        record = accept(message, partial(self._count_unreadable, message))
         key = BY_NAME[message.position.topic].key_of(record)
         name = key.decode()
         self._check_place(message, key)
@@ -70,6 +72,15 @@ class Decoder:
         found = split(message)
         refused = [self.refuse(message, found.refused)] if found.refused else []
         return Decoded(made=[*found.chunks, *refused])
+
+    def _count_unreadable(self, message: Message, reason: str) -> None:
+        """Count a field that another tool wrote and that cannot be read; the first one is logged."""
+        self._metrics.unreadable_fields.inc()
+        if not self._unreadable_reported:
+            self._unreadable_reported = True
+            log.warning(
+                "field_unreadable", position=message.position, reason=reason, consequence="the line is kept without it"
+            )
 
     def _check_place(self, message: Message, key: bytes) -> None:
         if self._partitions is None or partition_of(key, self._partitions) == message.position.partition:

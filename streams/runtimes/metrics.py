@@ -42,6 +42,11 @@ class EngineMetrics:
             "Messages in another partition than their key's: their producer's partitioner splits a job's or node's state.",
             registry=None,
         )
+        self.unreadable_fields = Counter(
+            f"{prefix}_unreadable_fields",
+            "Fields of other tools' log objects, such as a rank, that could not be read: their lines have the default.",
+            registry=None,
+        )
         self.records = Counter(f"{prefix}_records", "Records made, by topic.", ["topic"], registry=None)
         for topic in TOPICS:
             self.records.labels(topic.name)

@@ -129,6 +129,9 @@ def test_ours_run_commands_that_exist_with_settings_that_exist(
     assert service["command"][0] in COMMANDS
     settings = settings_of(service, secrets, monkeypatch)
     assert settings.clickhouse.secret() == (secrets / "clickhouse_password").read_text()
+    assert settings.clickhouse.reader == "schedmate-reader"
+    assert settings.clickhouse.reader_password_file == secrets / "clickhouse_reader_password"
+    assert "clickhouse_reader_password" in str(service["secrets"])
     assert settings.redis.secret() == (secrets / "redis_password").read_text()
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]

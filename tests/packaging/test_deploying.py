@@ -39,7 +39,7 @@ def test_settings_that_are_named_exist() -> None:
 def test_settings_files_that_are_shown_are_accepted(tmp_path: Path) -> None:
     blocks = re.findall(r"\n\n((?:[ ]{4,}.*\n|\n)+)", TEXT)
     shown = [re.sub("^ +", "", block, flags=re.MULTILINE) for block in blocks if block.lstrip().startswith("[")]
-    assert len(shown) == 2
+    assert len(shown) == 3
     for number, block in enumerate(shown):
         file = tmp_path / f"{number}.toml"
         file.write_text(block)

@@ -182,6 +182,8 @@ def test_passwords_are_files_of_secrets_of_the_operator(rendered: list[dict[str,
         names = {each["secret"]["secretName"] for each in found["worker"]["volumes"] if "secret" in each}
         assert names == {"of-worker"}
         assert "of-clickhouse" not in str(found["bridge"])
+        page = {each["secret"]["secretName"] for each in found["web"]["volumes"] if "secret" in each}
+        assert page == {"of-kafka", "of-clickhouse-reader", "of-web"}
 
 
 @pytest.mark.kubernetes

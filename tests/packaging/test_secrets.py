@@ -39,6 +39,17 @@ def test_shellcheck_has_nothing_to_say(script: Path) -> None:
     assert checked.returncode == 0
 
 
+@pytest.mark.parametrize("pipe", ["", "User:jobs User:CN=n1"])
+def test_jobs_get_rights_only_where_their_users_are_named(tmp_path: Path, pipe: str) -> None:
+    command = tmp_path / "schedmate"
+    command.write_text('#!/bin/sh\necho "$@"\n')
+    command.chmod(0o755)
+    environment = {"SCHEDMATE": str(command), "PATH": "/usr/bin:/bin", **({"PIPE": pipe} if pipe else {})}
+    granted = subprocess.run([SCRIPTS[1]], env=environment, capture_output=True, text=True, check=True).stdout
+    assert re.findall("acls grant pipe (.+)", granted) == pipe.split()
+    assert "acls grant collector User:schedmate-collector" in granted
+
+
 def test_passwords_are_long_and_all_different(secrets: Path) -> None:
     made = [(secrets / name).read_text() for name in PASSWORDS]
     assert len(set(made)) == len(made)
@@ -57,7 +68,9 @@ def test_each_server_gets_its_password_in_its_own_form(secrets: Path) -> None:
     assert default is not None
     assert default.get("remove") == "remove"
     assert users.findtext("schedmate/password_sha256_hex") == digest(secrets / "clickhouse_password")
-    assert users.findtext("reader/password_sha256_hex") == digest(secrets / "clickhouse_reader_password")
+    assert users.findtext("schedmate-reader/password_sha256_hex") == digest(secrets / "clickhouse_reader_password")
+    grants = [each.text for each in users.findall("schedmate-reader/grants/query")]
+    assert grants == ["GRANT SELECT ON schedmate.*", "GRANT SELECT ON system.parts"]
     assert f"#{digest(secrets / 'redis_password')} " in (secrets / "redis_acl").read_text()
     assert f'user_schedmate="{(secrets / "kafka_password").read_text()}"' in (secrets / "kafka_jaas").read_text()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from schedmate.cli import COMMANDS
+from streams.producers.collector_socket import DEFAULT_SOCKET
 
 UNITS = sorted((Path(__file__).parents[2] / "packaging" / "systemd").glob("*.service"))
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.service"))
@@ -36,6 +37,16 @@ def installed(unit: Path, folder: Path, **changes: str) -> Path:
 def test_systemd_accepts_the_unit_without_a_word(unit: Path, tmp_path: Path) -> None:
     checked = verify(installed(unit, tmp_path))
     assert (checked.returncode, checked.stderr) == (0, "")
+
+
+def test_the_collector_listens_where_pipes_look() -> None:
+    (unit,) = [unit for unit in UNITS if unit.stem == "schedmate-collector"]
+    lines = unit.read_text().splitlines()
+    (start,) = [line for line in lines if line.startswith("ExecStart=")]
+    socket = start.split("--socket ")[1].split()[0]
+    assert socket.replace("%t", "/run") == DEFAULT_SOCKET
+    assert f"RuntimeDirectory={Path(DEFAULT_SOCKET).parent.name}" in lines
+    assert f'#   socket = "{DEFAULT_SOCKET}"' in lines
 
 
 @pytest.mark.skipif(ANALYZE is None, reason="no systemd-analyze; apt-get install systemd")

@@ -3,11 +3,14 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from schedmate.pipe import NUMBERS, read_settings
+from schedmate.pipe import main as pipe_main
 from schedmate.settings import load
+from streams.producers import collector_socket
 from tests.schedmate.forked import run_forked
 
 HEAVY = ("pydantic", "msgspec", "typer", "rich", "kafka", "asyncio", "logging", "json", "pathlib", "tempfile")
@@ -25,7 +28,8 @@ def test_the_defaults_are_those_of_the_settings(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     producer = load().settings.producer
     faults: list[str] = []
-    directory, numbers, clusters = read_settings({"HOME": str(Path.home())}, faults)
+    directory, numbers, clusters, named = read_settings({"HOME": str(Path.home())}, faults)
+    assert named == (producer.socket, False)
     assert directory == str(producer.directory)
     assert numbers == {name: getattr(producer, name) for name in NUMBERS}
     assert (clusters, faults) == ((), [])
@@ -40,12 +44,61 @@ def test_the_environment_goes_before_the_file_and_case_counts_for_nothing(tmp_pa
     faults: list[str] = []
     variables = {"schedmate_producer__spool_mb": "9", "SCHEDMATE_CONFIG": str(file)}
     expected = {**NUMBERS, "spool_mb": 9, "chunk_lines": 50}
-    assert read_settings(variables, faults) == ("/var/spool/s", expected, ("beta",))
+    assert read_settings(variables, faults) == ("/var/spool/s", expected, ("beta",), ("", True))
     # The command line goes before both.
     del variables["SCHEDMATE_CONFIG"]
     flags = {"producer.spool_mb": "5", "producer.directory": "/d"}
-    assert read_settings(variables, faults, str(file), flags) == ("/d", {**expected, "spool_mb": 5}, ("beta",))
+    found = read_settings(variables, faults, str(file), flags)
+    assert found == ("/d", {**expected, "spool_mb": 5}, ("beta",), ("", True))
     assert faults == []
+
+
+class Naming(NamedTuple):
+    """What names a socket or a broker, whether the usual socket exists, and the socket that a pipe then uses."""
+
+    chosen: str | None
+    file: str = ""
+    environment: dict[str, str] = {}
+    arguments: list[str] = []
+    exists: bool = True
+
+
+USUAL = "the usual one"
+
+
+@pytest.mark.parametrize(
+    "naming",
+    [
+        Naming(USUAL),
+        Naming(None, exists=False),
+        Naming(None, '[kafka]\nbrokers = "k:1"\n'),
+        Naming(USUAL, "[kafka]\nreplication = 3\n"),
+        Naming(None, environment={"SCHEDMATE_KAFKA__BROKERS": "k:1"}),
+        Naming(None, arguments=["--set", "kafka.brokers=k:1"]),
+        Naming("/s", '[producer]\nsocket = "/s"\n[kafka]\nbrokers = "k:1"\n', exists=False),
+        Naming("/t", '[producer]\nsocket = "/s"\n', {"SCHEDMATE_PRODUCER__SOCKET": "/t"}),
+        Naming("/t", environment={"SCHEDMATE_SOCKET": "/t", "SCHEDMATE_KAFKA__BROKERS": "k:1"}),
+        Naming("/u", '[producer]\nsocket = "/s"\n', {"SCHEDMATE_SOCKET": "/t"}, ["pipe", "--socket", "/u"]),
+    ],
+)
+def test_a_named_socket_comes_before_a_broker_and_a_broker_before_the_usual_socket(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, naming: Naming
+) -> None:
+    usual = tmp_path / "collector.sock"
+    monkeypatch.setattr(collector_socket, "DEFAULT_SOCKET", str(usual))
+    if naming.exists:
+        usual.touch()
+    (tmp_path / "s.toml").write_text(naming.file)
+    for name, value in {"SCHEDMATE_CONFIG": str(tmp_path / "s.toml"), **naming.environment}.items():
+        monkeypatch.setenv(name, value)
+    chosen: list[str | None] = []
+    monkeypatch.setattr("schedmate.pipe.run", lambda _command, ship: ship(None))
+    monkeypatch.setattr("schedmate.pipe._ship", lambda _identity, _child, where, _source: chosen.append(where[2]))
+    monkeypatch.setattr("schedmate.cli.main", lambda: None)
+    arguments = naming.arguments if "pipe" in naming.arguments else [*naming.arguments, "pipe"]
+    monkeypatch.setattr("sys.argv", ["schedmate", *arguments, "--job", "7"])
+    pipe_main()
+    assert chosen == [str(usual) if naming.chosen == USUAL else naming.chosen]
 
 
 @pytest.mark.parametrize("value", ["", "x", "-1", "0", "1e99", "nan"])
@@ -57,12 +110,20 @@ def test_what_the_settings_would_refuse_has_its_default(value: str) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    ["[producer]\nspool_mb = []\n", "producer = 3\n", "[producer\n", "slurm = 3\n", "[slurm]\nclusters = 3\n"],
+    [
+        "[producer]\nspool_mb = []\n",
+        "producer = 3\n",
+        "[producer\n",
+        "slurm = 3\n",
+        "kafka = 3\n",
+        "[producer]\nsocket = 3\n",
+        "[slurm]\nclusters = 3\n",
+    ],
 )
 def test_so_has_a_file_that_is_none(tmp_path: Path, content: str) -> None:
     (tmp_path / "s.toml").write_text(content)
     faults: list[str] = []
-    assert read_settings({"SCHEDMATE_CONFIG": str(tmp_path / "s.toml")}, faults)[1:] == (NUMBERS, ())
+    assert read_settings({"SCHEDMATE_CONFIG": str(tmp_path / "s.toml")}, faults)[1:3] == (NUMBERS, ())
     assert len(faults) == 1
 
 

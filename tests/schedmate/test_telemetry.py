@@ -1,13 +1,18 @@
 """Metrics: declared once, named as Prometheus has it, served over HTTP."""
 
 import re
+import socket
+import threading
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from prometheus_client import REGISTRY
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
+from schedmate import telemetry as under_test
 from schedmate.metrics import GROUPS
 from schedmate.telemetry import Telemetry
 from tests.docs.metrics import FAMILIES
@@ -68,3 +73,51 @@ def test_what_is_exported_is_served() -> None:
     assert not [name for name in served if name.endswith("_created")]
     assert served["schedmate_build_info"].samples[0].labels["version"]
     assert "process_resident_memory_bytes" in served
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    telemetry = Telemetry()
+    yield telemetry.serve("127.0.0.1", 0)
+    telemetry.close()
+
+
+def half_open(port: int) -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", port), timeout=60)
+    connection.sendall(b"GET /metrics HTTP/1.1\r\nX-Slow: ")
+    return connection
+
+
+def is_cut_off(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
+def test_a_request_that_drips_is_cut_off(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(under_test, "REQUEST_S", 0.2)
+    stop = threading.Event()
+
+    def drip(connection: socket.socket) -> None:
+        try:
+            while not stop.wait(0.01):
+                connection.sendall(b"x")
+        except OSError:
+            return
+
+    with half_open(port) as connection:
+        threading.Thread(target=drip, args=(connection,), daemon=True).start()
+        assert is_cut_off(connection)
+        stop.set()
+
+
+def test_half_open_requests_leave_room_for_a_scrape(port: int) -> None:
+    before = threading.active_count()
+    waiting = [half_open(port) for _ in range(400)]
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=60) as answer:
+        assert answer.status == 200
+    assert all(is_cut_off(each) for each in waiting[:300])
+    assert threading.active_count() - before < 300
+    for each in waiting:
+        each.close()

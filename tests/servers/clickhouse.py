@@ -100,7 +100,8 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             if settings.get("database"):
                 connection.query(f"USE `{settings['database']}`", "TabSeparated")
-            for name, value in settings.items():
+            # As on a server, where all settings of a request are checked before the first is in force.
+            for name, value in sorted(settings.items(), key=lambda each: each[0] == "readonly"):
                 if name not in _TRANSPORT and not name.startswith("param_"):
                     quoted = value.replace("\\", "\\\\").replace("'", "\\'")
                     connection.query(f"SET {name} = '{quoted}'", "TabSeparated")

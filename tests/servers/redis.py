@@ -5,7 +5,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,8 @@ CACHE = Path(__file__).resolve().parents[2] / ".cache"
 class RedisServer:
     """One process of `program`. With `tls` it speaks TLS alone, with that authority's certificate; `users` are ACL rules by user name.
 
+    `options` are further arguments of the program.
+
     Attributes:
         url: Where it answers.
     """
@@ -31,6 +33,7 @@ class RedisServer:
         tls: Authority | None = None,
         users: Mapping[str, str] | None = None,
         program: str = "redis-server",
+        options: Sequence[str] = (),
     ) -> None:
         require(shutil.which(program) is not None, program, "Run tests/servers/install.sh.")
         self._scratch, self._program = scratch, program
@@ -48,6 +51,7 @@ class RedisServer:
             ]
         for name, rules in (users or {}).items():
             self._listen += ["--user", name, *rules.split()]
+        self._listen += options
 
     @property
     def pid(self) -> int:

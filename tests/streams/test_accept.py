@@ -63,6 +63,39 @@ def test_what_a_line_says_in_another_sense_does_not_cost_the_line(fields: dict[s
     assert chunk(json.dumps({"message": "step 1"} | fields).encode()) == LogChunk(job="7", lines=["step 1"], time=12.5)
 
 
+@pytest.mark.parametrize("rank", [3, "3", " 3 ", "0003", 3.0])
+def test_a_rank_may_be_a_number_or_its_digits(rank: object) -> None:
+    value = {"log": "step 1 loss 2.0", "job": "4711", "rank": rank, "host": "n1"}
+    reported: list[str] = []
+    read = accept(message(json.dumps(value).encode()), reported.append)
+    assert read == LogChunk(job="4711", node="n1", rank=3, lines=["step 1 loss 2.0"], time=12.5)
+    assert not reported
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"rank": "rank3"}, "expected a number from 0 to 1000000 in rank, got 'rank3'"),
+        ({"rank": "1" * 5000}, "in rank, got '1111"),
+        ({"rank": -1}, "in rank, got -1"),
+        ({"rank": 3.5}, "in rank, got 3.5"),
+        ({"rank": True}, "in rank, got True"),
+        ({"rank": 2**31}, "in rank, got 2147483648"),
+        ({"stream": "out"}, "expected stdout or stderr in stream, got 'out'"),
+        ({"host": {"name": "n1"}}, "printable characters in host, got {'name'"),
+        ({"job": "7\x1b"}, "printable characters in job, got"),
+        ({"timestamp": "yesterday"}, "or an ISO 8601 time in timestamp, got 'yesterday'"),
+    ],
+)
+def test_a_field_that_cannot_be_read_is_reported(fields: dict[str, object], reason: str) -> None:
+    reported: list[str] = []
+    read = accept(message(json.dumps({"message": "step 1"} | fields).encode()), reported.append)
+    assert read == LogChunk(job="7", lines=["step 1"], time=12.5)
+    (message_of_it,) = reported
+    assert reason in message_of_it
+    assert len(message_of_it) < 200
+
+
 VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.integers())
 
 

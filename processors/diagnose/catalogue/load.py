@@ -25,8 +25,10 @@ def parse(text: str, where: str) -> list[Signature]:
 def _tables(text: str, where: str) -> list[dict[str, Any]]:
     try:
         raw = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise InvalidSignature(f"{where}: expected TOML: {error}") from error
+    except RecursionError as error:
+        raise InvalidSignature(f"{where}: expected [[signature]] tables, got values nested too deeply") from error
     entries = raw.get("signature", [])
     if set(raw) - {"signature"} or not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
         raise InvalidSignature(f"{where}: expected only [[signature]] tables, got {', '.join(sorted(raw))}")

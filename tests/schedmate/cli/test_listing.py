@@ -81,6 +81,11 @@ def test_programs_get_times_and_texts_as_they_are(capsys: pytest.CaptureFixture[
     }  # fmt: skip
 
 
+def test_csv_holds_no_formula(capsys: pytest.CaptureFixture[str]) -> None:
+    print_rows(("=a", "b"), [("=1+1", -1.5), ("-x", "-2")], as_csv=True)
+    assert capsys.readouterr().out == "'=a,b\n'=1+1,-1.5\n'-x,-2\n"
+
+
 @pytest.mark.parametrize("arguments", [["signatures", "list"], ["config"], ["query"], ["acls", "list"]], ids=" ".join)
 def test_nothing_is_cut_on_a_terminal(arguments: list[str]) -> None:
     text = on_terminal(*arguments)

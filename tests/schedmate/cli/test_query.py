@@ -64,12 +64,46 @@ def test_migrate_again_changes_nothing(site: Site) -> None:
     assert site.output_of("migrate", "--check") == "the tables are as they should be\n"
 
 
+def test_migrate_creates_a_dropped_table_again(tmp_path: Path) -> None:
+    embedded = Site(f"chdb://{tmp_path}")
+    embedded.output_of("migrate")
+    client = open_client(embedded.url)
+    client.command("DROP TABLE failures")
+    client.close()
+    assert "expected failures in database" in embedded.output_of("migrate", "--check", code=2)
+    assert embedded.output_of("migrate").splitlines()[-2:] == [
+        "created again, without their rows: failures",
+        "to read again what Kafka still keeps of them: schedmate refill failures",
+    ]
+    assert embedded.output_of("migrate") == "the tables are up to date\n"
+    assert "job_throughput_1m" in embedded.output_of("refill", "nonsense", code=2)
+
+
 def test_the_embedded_engine_is_asked_in_the_same_way(tmp_path: Path) -> None:
     embedded = Site(f"chdb://{tmp_path}")
     embedded.output_of("migrate")
     assert json.loads(embedded.output_of("query", "--sql", "SELECT count() AS n FROM job_metrics", "--json")) == {
         "n": 0
     }
+
+
+def test_queries_are_read_only(site: Site) -> None:
+    said = site.output_of("query", "--sql", "DROP TABLE failures", code=2)
+    assert said.splitlines() == [
+        "schedmate: queries are read-only: expected a statement that begins with SELECT, WITH, SHOW, DESCRIBE, EXPLAIN or EXISTS, got DROP"
+    ]
+    assert site.output_of("query", "--sql", "EXISTS failures", "--csv") == "result\n1\n"
+    level = site.output_of("query", "--sql", "SELECT getSetting('readonly') AS level", "--csv")
+    assert level == "level\n1\n"
+
+
+def test_the_embedded_engine_is_read_only_for_queries(tmp_path: Path) -> None:
+    embedded, file = Site(f"chdb://{tmp_path / 'engine'}"), tmp_path / "secret"
+    file.write_text("hunter2")
+    embedded.output_of("migrate")
+    for sql in ("DROP TABLE failures", "SELECT 1; DROP TABLE failures", f"SELECT file('{file}')"):
+        assert "hunter2" not in embedded.output_of("query", "--sql", sql, code=2)
+    assert embedded.output_of("query", "--sql", "EXISTS failures", "--csv") == "result\n1\n"
 
 
 def test_migrate_does_not_wait_for_ever() -> None:

@@ -1,6 +1,8 @@
 """Who may act on the page, and what becomes of it."""
 
+import contextlib
 import functools
+import http.client
 import re
 import urllib.error
 import urllib.parse
@@ -154,7 +156,8 @@ def test_a_form_of_another_site_is_refused(site: Site) -> None:
     site.get(site.page.access.link)
     form = {"token": site.token(), "command": "reject", "about": WAITS, "reason": "no"}
     assert site.post({"Origin": "http://evil.example"}, **form)[0] == 403
-    assert site.post({"Origin": "null"}, **form)[0] == 403
+    for origin in ("null", "http://[", "http://[::1", "//", "http://evil.example]", "\xa0"):
+        assert site.post({"Origin": origin}, **form)[0] == 403
     assert site.page.written == []
     assert site.post({"Origin": site.address}, **form)[0] == 200
 
@@ -206,6 +209,11 @@ class TestBehindAProxy:
             {HEADER: "carol", PROXY_HEADER: "guessed"},
             {PROXY_HEADER: PASSWORD},
             {HEADER: " ", PROXY_HEADER: PASSWORD},
+            {HEADER: "carol\xa0", PROXY_HEADER: PASSWORD},
+            {HEADER: "carol\xc2\xa0", PROXY_HEADER: PASSWORD},
+            {HEADER: "\xa0carol", PROXY_HEADER: PASSWORD},
+            {HEADER: "carol\x85", PROXY_HEADER: PASSWORD},
+            {HEADER: "c" * 257, PROXY_HEADER: PASSWORD},
         ],
         ids=str,
     )
@@ -214,3 +222,37 @@ class TestBehindAProxy:
             assert site.get(path, **headers)[0] == 401
         assert site.post(headers, command="stop", reason="fire")[0] == 401
         assert site.get("/health", **headers)[0] == 200
+
+    @pytest.mark.parametrize(
+        "twice", [(HEADER, "carol", "dave"), (HEADER, "carol", "carol"), (PROXY_HEADER, PASSWORD, "")]
+    )
+    def test_a_header_that_comes_twice_names_nobody(self, site: Site, twice: tuple[str, str, str]) -> None:
+        name, *values = twice
+        connection = http.client.HTTPConnection(site.address.removeprefix("http://"), timeout=60)
+        connection.putrequest("GET", "/decisions")
+        for header, value in {HEADER: "carol", PROXY_HEADER: PASSWORD}.items():
+            if header != name:
+                connection.putheader(header, value)
+        for value in values:
+            connection.putheader(name, value)
+        connection.endheaders()
+        with contextlib.closing(connection):
+            assert connection.getresponse().status == 401
+
+    def test_a_name_may_hold_other_letters(self, site: Site) -> None:
+        known = {HEADER: "andr\u00e0".encode().decode("latin-1"), PROXY_HEADER: PASSWORD}
+        assert site.get("/decisions", **known)[0] == 200
+
+
+def test_a_form_of_many_fields_is_refused(site: Site) -> None:
+    assert isinstance(site.page.access, Linked)
+    site.get(site.page.access.link)
+    assert site.post(token=site.token(), **{f"field{number}": "1" for number in range(100)})[0] == 400
+    assert site.page.written == []
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:[", "127.0.0.1:x", "[", "localhost:99999", "a@127.0.0.1"])
+def test_a_host_that_is_no_address_makes_no_error_of_ours(site: Site, host: str) -> None:
+    for path in ("/", "/decisions", "/health", "/static/nothing", "/nothing.json"):
+        assert site.get(path, Host=host)[0] < 500
+    assert site.post({"Host": host, "Origin": f"http://{host}"}, command="stop")[0] in (400, 403)

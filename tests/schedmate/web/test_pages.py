@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from schedmate.web.twins import as_csv
 from sinks import SinkUnavailable
 from tests.schedmate.web.history import CITED, HOSTILE, LINE
 from tests.servers.web import web_server
@@ -184,6 +185,11 @@ def test_the_curves_as_csv(page: str) -> None:
     rows = list(csv.reader(io.StringIO(get(page, "/job.csv?id=steady")[2])))
     assert rows[0] == ["measurement", "unit", "unix_time", "value", "attempt"]
     assert ["step time", "s"] in [row[:2] for row in rows]
+
+
+def test_csv_holds_no_formula() -> None:
+    answer = as_csv("jobs", ("=a", "b"), [("=1+1", -1.5), ("@x", ["=1"])])
+    assert bytes(answer.body).decode() == '\'=a,b\n\'=1+1,-1.5\n\'@x,"[""=1""]"\n'
 
 
 def test_csv_gives_back_what_was_printed(page: str) -> None:

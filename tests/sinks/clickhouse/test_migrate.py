@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 from clickhouse_connect.driver.client import Client
 
-from sinks import SinkRejected
-from sinks.clickhouse import KEPT, ClickHouseWriter, check_schema, migrate, set_retention
+from sinks import SinkRejected, TablesMissing
+from sinks.clickhouse import KEPT, ClickHouseWriter, check_schema, lost, migrate, set_retention
 from sinks.clickhouse.migrate import migrations
 from sinks.clickhouse.tables import TABLES
 from tests.sinks.conftest import Embedded
@@ -129,3 +129,38 @@ def test_rows_go_when_they_are_too_old(fresh_database: OpenDatabase) -> None:
     client.command("INSERT INTO job_metrics (id, job, stored) SELECT 'old', 'j', now() - INTERVAL 11 DAY")
     client.command("OPTIMIZE TABLE job_metrics FINAL")
     assert client.command("SELECT count() FROM job_metrics WHERE id = 'old'") == 0
+
+
+@pytest.mark.parametrize(
+    "dropped", ["failures", "job_metrics", "job_throughput_1m", "job_throughput_1m_fill", "verdicts"]
+)
+def test_what_somebody_dropped_is_created_again(fresh_database: OpenDatabase, dropped: str) -> None:
+    client = fresh_database(f"without_{dropped}")
+    migrate(client)
+    writer = ClickHouseWriter(lambda: client)
+    writer.write([metric(1)])
+    client.command(f"DROP TABLE {dropped}")
+    with pytest.raises(TablesMissing, match=rf"{dropped}.*schedmate migrate"):
+        check_schema(client)
+    assert lost(client) == [dropped]
+    assert migrate(client, keep_days=30) == []
+    check_schema(client)
+    assert lost(client) == []
+    writer.write([metric(1), metric(2)])
+    writer.write([metric(1), metric(2)])  # counts the roll-up again
+    assert client.query("SELECT count() FROM job_metrics").result_rows == [(2,)]
+    assert client.query("SELECT sum(reports) FROM job_throughput").result_rows == [(2,)]
+
+
+def test_a_dropped_column_is_created_again(fresh_database: OpenDatabase) -> None:
+    client = fresh_database("without_columns")
+    migrate(client)
+    client.command("ALTER TABLE decisions DROP COLUMN signature")
+    assert lost(client) == ["decisions.signature"]
+    migrate(client)
+    check_schema(client)
+
+
+def test_nothing_is_lost_where_nothing_was_created(fresh_database: OpenDatabase) -> None:
+    client = fresh_database("never_migrated")
+    assert lost(client) == []

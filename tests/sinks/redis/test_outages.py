@@ -2,12 +2,16 @@
 
 import itertools
 import threading
+from collections.abc import Iterator
 
 import pytest
+import redis
 
+from records import Position
 from resilience import Outage, retry
 from sinks import SinkRejected, SinkUnavailable
-from sinks.redis import Keys, RedisState, open_redis, read_job
+from sinks.redis import Keys, RedisState, check_redis, open_redis, read_job
+from sinks.redis.connect import translate_errors
 from tests.metric_values import value
 from tests.servers import free_port
 from tests.servers.redis import RedisServer
@@ -83,3 +87,43 @@ def test_nobody_there() -> None:
         pytest.raises(SinkUnavailable, match="nobody listens at 127"),
     ):
         read_job(client, "7")
+
+
+@pytest.fixture(scope="module")
+def cluster_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    """One node of a Redis Cluster, without slots."""
+    server = RedisServer(
+        tmp_path_factory.mktemp("cluster"), options=["--cluster-enabled", "yes", "--cluster-port", str(free_port())]
+    )
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_a_redis_cluster_is_refused(cluster_node: RedisServer, binary: bool) -> None:
+    with (
+        open_redis(cluster_node.url, binary=binary) as client,
+        pytest.raises(SinkRejected, match="expected one Redis server, got a node of a Redis Cluster"),
+    ):
+        check_redis(client)
+
+
+def test_writing_to_and_reading_from_a_redis_cluster_is_refused(cluster_node: RedisServer) -> None:
+    with open_redis(cluster_node.url) as client:
+        with pytest.raises(SinkRejected, match="Redis Cluster"):
+            RedisState(client).update([(Position("topic", 0, 1), metric(1, 1))])
+        with pytest.raises(SinkRejected, match="Redis Cluster"):
+            read_job(client, "7")
+
+
+@pytest.mark.parametrize("error", ["MOVED 5 127.0.0.1:1", "ASK 5 127.0.0.1:1", "CROSSSLOT Keys in request"])
+def test_an_error_of_a_redis_cluster_is_explained(store: Store, error: str) -> None:
+    with pytest.raises(SinkRejected, match="not in cluster mode"), translate_errors(store.client, "writing"):
+        raise redis.ResponseError(error)
+
+
+def test_a_server_is_not_a_cluster(redis_store: RedisServer) -> None:
+    for protocol in (2, 3):
+        with open_redis(f"{redis_store.url}?protocol={protocol}") as client:
+            check_redis(client)

@@ -57,6 +57,16 @@ def test_a_path_without_a_job_is_said_once_and_left_out(site: Site) -> None:
     assert value(collector.metrics.files_refused) == 2
 
 
+@pytest.mark.parametrize("name", ["99999999999_0.out", "4711_99999999999.out", "47\x1b[2J_1.out"])
+def test_a_path_whose_names_and_numbers_no_reader_takes_is_left_out(site: Site, name: str) -> None:
+    site.write(name, b"line\n")
+    collector = site.start(pattern=r"/(?P<job>[^/]+)_(?P<rank>\d+)\.out$")
+    site.settle(collector)
+    left_out = name != "99999999999_0.out"
+    assert len(site.broker.written) == (not left_out)
+    assert value(collector.metrics.files_refused) == left_out
+
+
 def test_a_collector_that_starts_again_goes_on_where_the_broker_stands(site: Site) -> None:
     site.write("1.out", b"".join(b"line %d\n" % i for i in range(2000)) + b"unfin")
     first = site.start()

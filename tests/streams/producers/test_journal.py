@@ -15,7 +15,8 @@ from streams.memory import MemoryBroker
 from streams.producers import journal
 from streams.producers.collector import Collector
 from streams.producers.collector_settings import CollectorSettings
-from streams.producers.journal import SystemJournal
+from streams.producers.journal import PLACEHOLDER, SystemJournal
+from streams.producers.pieces import LIMIT
 from tests.metric_values import value
 
 from .switchable import wait_for
@@ -37,10 +38,10 @@ Follow = Callable[..., SystemJournal]
 def follow(tmp_path: Path) -> Iterator[Follow]:
     opened: list[SystemJournal] = []
 
-    def start(*entries: str, lasts: float = 60.0, **clocks: Callable[[], float]) -> SystemJournal:
+    def start(*entries: str, lasts: float = 60.0, **more: Any) -> SystemJournal:
         (tmp_path / "entries").write_text("".join(one + "\n" for one in entries))
         command = [sys.executable, "-c", WRITER, str(tmp_path / "entries"), str(lasts)]
-        opened.append(SystemJournal("n1", clock=lambda: 10_000.0, command=command, **clocks))
+        opened.append(SystemJournal("n1", clock=lambda: 10_000.0, command=command, **more))
         return opened[-1]
 
     yield start
@@ -56,7 +57,7 @@ def read(log: SystemJournal, lines: int) -> list[tuple[int, float, str]]:
         log.read()
         while log.ready:
             chunk = log.ready.popleft()
-            times = [chunk.time + after / 1000 for after in chunk.after_ms]
+            times = [chunk.time + after / 1000 for after in chunk.after_ms or [0] * len(chunk.lines)]
             found += zip(range(chunk.first_piece, chunk.first_piece + len(times)), times, chunk.lines, strict=True)
     return found
 
@@ -64,19 +65,50 @@ def read(log: SystemJournal, lines: int) -> list[tuple[int, float, str]]:
 def test_entries_become_numbered_lines_with_their_own_times(follow: Follow) -> None:
     odd = [
         entry([255, 88]),
-        entry(None),
-        "no entry",
-        "{}",
-        entry("x", speaker=[300]),
+        entry(["one", [255, 89]]),
+        json.dumps({"__REALTIME_TIMESTAMP": "9500000000", "SYSLOG_IDENTIFIER": "no message"}),
         entry("two\nlines", 9501.5, "slurmd"),
     ]
-    found = read(follow(entry(XID), *odd), 4)
+    found = read(follow(entry(XID), *odd), 6)
     assert found == [
         (1, 9500.0, f"kernel: {XID}"),
         (2, 9500.0, "kernel: \\xffX"),
-        (3, 9501.5, "slurmd: two"),
-        (4, 9501.5, "slurmd: lines"),
+        (3, 9500.0, "kernel: one"),
+        (4, 9500.0, "kernel: \\xffY"),
+        (5, 9501.5, "slurmd: two"),
+        (6, 9501.5, "slurmd: lines"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("unreadable", "at", "text"),
+    [
+        (entry(None, 9600.0), 9600.0, f"kernel: {PLACEHOLDER}"),
+        (entry("x", speaker=[300]), 10_000.0, PLACEHOLDER),
+        (entry("x" * (journal.LONGEST + 10)), 10_000.0, PLACEHOLDER),
+        ("no entry", 10_000.0, PLACEHOLDER),
+        ("{}", 10_000.0, PLACEHOLDER),
+    ],
+    ids=["null", "bytes that are none", "too long", "text", "no time"],
+)
+def test_a_placeholder_replaces_an_entry_that_cannot_be_read(
+    follow: Follow, unreadable: str, at: float, text: str
+) -> None:
+    counted: list[int] = []
+    log = follow(entry(XID), unreadable, entry("after", 10_000.0), unreadable=lambda: counted.append(1))
+    assert read(log, 3) == [(1, 9500.0, f"kernel: {XID}"), (2, at, text), (3, 10_000.0, "kernel: after")]
+    assert len(counted) == 1
+
+
+def test_a_long_message_is_read_whole_and_fits_into_chunks(follow: Follow) -> None:
+    """`journalctl` without `--all` has null in place of more than 4 kB."""
+    assert "--all" in journal.COMMAND
+    log = follow(entry("start " + "x" * 200_000 + " end"), entry("after"))
+    found = read(log, 8)
+    assert [number for number, _, _ in found] == list(range(1, len(found) + 1))
+    assert "".join(text for _, _, text in found[:-1]) == "kernel: start " + "x" * 200_000 + " end"
+    assert found[-1][2] == "kernel: after"
+    assert all(len(text) <= LIMIT for _, _, text in found)
 
 
 def test_a_clock_that_is_set_begins_a_new_chunk(follow: Follow) -> None:

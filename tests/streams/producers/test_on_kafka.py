@@ -103,6 +103,27 @@ def test_the_filter_ships_a_hundred_thousand_lines(kafka: Kafka, tmp_path: Path)
     assert host.lines("pipe-2") == numbered(100_000)
 
 
+def test_a_pipe_hands_its_lines_to_the_collector_of_its_node(kafka: Kafka, tmp_path: Path) -> None:
+    """The pipe has no way to Kafka of its own: no broker is at its default address."""
+    host = Host(kafka, tmp_path / "state")
+    address = str(tmp_path / "collector.sock")
+    with host.start("collect", "--socket", address, "--trust-owner", str(os.geteuid())) as collector:
+        wait_for(Path(address).exists)
+        host.env |= {"SCHEDMATE_KAFKA__BROKERS": "127.0.0.1:1", "SCHEDMATE_SOCKET": address}
+        code = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(9)"
+        log = str(tmp_path / "log")
+        result = host.run("pipe", "--job", "by-collector", "--log", log, "--", sys.executable, "-c", code)
+        assert (result.returncode, result.stdout, result.stderr) == (9, b"out\n", b"err\n")
+        assert {(chunk.stream, *chunk.lines) for chunk in host.chunks("by-collector")} == {
+            ("stdout", "out"),
+            ("stderr", "err"),
+        }
+        assert "Traceback" not in Path(log).read_text()
+        collector.terminate()
+    result = host.run("--set", "producer.close_seconds=0.1", "pipe", "--job", "by-collector", data=b"later\n")
+    assert b"the collector was away or slow: 1 line kept" in result.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGKILL], ids=["stopped", "killed"])
 @pytest.mark.parametrize("spool_mb", ["1", "512"])

@@ -61,6 +61,12 @@ def chunk(number: int, job: str = "1", size: int = 10, producer: str = "p") -> O
     )
 
 
+def ended(**fields: object) -> JobEvent:
+    """An event that a pipe of job 1 writes, but for `fields`."""
+    honest = {"id": "pipe/1/0/ended/p", "job": "1", "kind": EventKind.ENDED, "time": 1.0, "scheduler": "pipe"}
+    return JobEvent(**{**honest, **fields})  # type: ignore[arg-type]
+
+
 def test_each_message_is_answered_once_the_broker_has_it(collector: Collector) -> None:
     connection = collector.connect()
     for number in range(200):
@@ -104,8 +110,20 @@ def test_a_pipe_that_connects_again_stays_in_order(collector: Collector) -> None
             outgoing(JobEvent(id="x", job="1", kind=EventKind.REQUEUED, time=1.0, scheduler="slurm"))._replace(
                 topic="pipe-events"
             ),
-            "expected an event that a pipe may report",
+            "got requeued of 'slurm'",
         ),
+        (outgoing(LogChunk(job="1", attempt=2**31, lines=["x"], time=0.0)), "from 0 to 1000000 in attempt"),
+        (outgoing(LogChunk(job="1", rank=-1, lines=["x"], time=0.0)), "from 0 to 1000000 in rank, got -1"),
+        (outgoing(LogChunk(job="1\x1b[2J", lines=["x"], time=0.0)), "printable characters in job"),
+        (outgoing(LogChunk(job="j" * 300, lines=["x"], time=0.0)), "at most 256 printable characters in job"),
+        (outgoing(LogChunk(job="1", node="n\n1", lines=["x"], time=0.0)), "printable characters in node"),
+        (outgoing(LogChunk(job="1", producer="p" * 300, lines=["x"], time=0.0)), "printable characters in producer"),
+        (outgoing(LogChunk(job="1", first_piece=-5, lines=["x"], time=0.0)), "in first_piece, got -5"),
+        (outgoing(LogChunk(job="1", lines=["x"], time=1e18)), "up to the year 2100, in time"),
+        (outgoing(LogChunk(job="1", lines=["x"], time=0.0, after_ms=[-1])), "in after_ms, got -1"),
+        (outgoing(ended(attempt=2**31, id=f"pipe/1/{2**31}/ended/p")), "from 0 to 1000000 in attempt"),
+        (outgoing(ended(exit_code=2**70)), "expected whole numbers of 64 bits"),
+        (outgoing(ended(id="slurm/1/0/ended/p")), "expected an id that begins with pipe/1/0/ended/"),
     ],
 )
 def test_what_no_pipe_of_this_job_writes_is_refused(collector: Collector, forged: Outgoing, said: str) -> None:
@@ -116,6 +134,16 @@ def test_what_no_pipe_of_this_job_writes_is_refused(collector: Collector, forged
     assert {message.topic for message in collector.broker.written} == {"job-logs"}
     assert value(collector.intake.metrics.refused) == 1
     connection.close()
+
+
+def test_numbers_beside_the_record_are_taken_from_the_record(collector: Collector) -> None:
+    """What a client states in the envelope alone is counted nowhere."""
+    collector.broker.never = {0}
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(collector.path))
+        client.sendall(framed(pack(Envelope(Source("1", -(2**70), "n\x1b"), chunk(0), -(10**9)))))
+        wait_for(lambda: value(collector.intake.metrics.refused))
+    assert collector.shipper.counters.lost == 1
 
 
 def test_bytes_that_are_no_entries_end_their_connection_alone(collector: Collector) -> None:

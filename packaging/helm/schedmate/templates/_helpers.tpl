@@ -122,7 +122,7 @@ env:
   {{- range .sections }}
   {{- $secret := include "schedmate.secret" (dict "root" $root "values" $values "section" .) | fromJson }}
   {{- if $secret.name }}
-  {{- $setting := get (dict "signing_keys" "BRIDGE__SIGNING_KEYS_FILE" "slack" "NOTIFY__SLACK_FILE") . | default (printf "%s__PASSWORD_FILE" (upper .)) }}
+  {{- $setting := get (dict "signing_keys" "BRIDGE__SIGNING_KEYS_FILE" "slack" "NOTIFY__SLACK_FILE" "clickhouse_reader" "CLICKHOUSE__READER_PASSWORD_FILE") . | default (printf "%s__PASSWORD_FILE" (upper .)) }}
   - {name: SCHEDMATE_{{ $setting }}, value: /etc/schedmate/secrets/{{ . }}/secret}
   {{- end }}
   {{- end }}

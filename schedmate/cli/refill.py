@@ -1,0 +1,41 @@
+"""`schedmate refill`: tables of ClickHouse, from Kafka."""
+
+from typing import Annotated
+
+import typer
+
+from schedmate.cli.console import say
+from schedmate.settings import Loaded, SettingsError
+
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+
+
+@app.command()
+def command(
+    context: typer.Context,
+    tables: Annotated[list[str], typer.Argument(metavar="TABLE...", help="Names of tables, as in docs/queries.md.")],
+) -> None:
+    """Fill tables of ClickHouse again from Kafka, as far back as Kafka keeps their records: 14 days, GPU samples one.
+
+    Use it after `schedmate migrate` created again a table that was lost. The sink may run meanwhile; a record that is in the table
+    already changes nothing, so the command can be repeated. It needs the sink's rights.
+
+    Example: `schedmate migrate && schedmate refill failures`
+    """
+    from schedmate.connections import kafka_connection
+    from schedmate.services.refill import TOPICS_OF, refill
+    from schedmate.services.sink import clickhouse_opener
+    from sinks.clickhouse import ClickHouseWriter
+
+    loaded: Loaded = context.obj
+    settings = loaded.settings
+    if unknown := [table for table in tables if table not in TOPICS_OF]:
+        raise SettingsError(f"expected tables of {', '.join(sorted(TOPICS_OF))}; got {', '.join(unknown)}")
+    connection = kafka_connection(settings.kafka)
+    writer = ClickHouseWriter(clickhouse_opener(settings.clickhouse))
+    try:
+        for topic in dict.fromkeys(TOPICS_OF[table] for table in tables):
+            count = refill(connection, f"{settings.kafka.group}-sink", writer, topic, settings.clickhouse.batch_rows)
+            say(f"read {count:,} records of {topic} again")
+    finally:
+        writer.close()
