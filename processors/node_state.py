@@ -98,6 +98,7 @@ class NodeState(KeyedState, kw_only=True):
                 since=min(placement.since, old.since),
                 seen=max(placement.seen, old.seen),
                 until=old.until if placement.until is None else placement.until,
+                sluid=placement.sluid or old.sluid,
             )
         now = self.placements[key] = KnownPlacement(placement, before is not None and before.judged)
         newest = min(max(each.newest() for each in self.placements.values()), self.clock or LATEST)

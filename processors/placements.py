@@ -5,7 +5,7 @@ from math import inf
 
 import msgspec
 
-from records import EventKind, JobEvent, Placement, Position
+from records import PIPE_SAYS, EventKind, JobEvent, Placement, Position
 
 from .classified_chunk import ClassifiedChunk
 from .stage import Stage
@@ -25,11 +25,13 @@ class PlacementsState(msgspec.Struct):
         nodes: Its nodes, and from when on it is known there, in seconds since 1970.
         said: When all of them were said last.
         until: When it ended; null while it lasts.
+        sluid: Slurm's id of this run; empty where not known.
     """
 
     nodes: dict[str, float] = {}
     said: float = 0.0
     until: float | None = None
+    sluid: str = ""
 
 
 class Placements(Stage[PlacementsState]):
@@ -44,6 +46,9 @@ class Placements(Stage[PlacementsState]):
     def on_event(self, event: JobEvent, position: Position, state: PlacementsState) -> list[Placement]:
         """Return what the nodes that an event names newly tell, and the end of all placements at the end of the attempt."""
         told = _follow(event.job, event.attempt, event.nodes, event.time, state)
+        if event.sluid not in ("", state.sluid) and event.scheduler not in PIPE_SAYS:
+            state.sluid = event.sluid
+            told = [_stay(event.job, event.attempt, node, state) for node in state.nodes]
         if event.kind is EventKind.ENDED:
             told += _end(event.job, event.attempt, event.time, state)
         return told
@@ -83,4 +88,12 @@ def _new(nodes: Iterable[str], time: float, state: PlacementsState) -> list[str]
 
 def _stay(job: str, attempt: int, node: str, state: PlacementsState) -> Placement:
     since = state.nodes[node]
-    return Placement(job=job, attempt=attempt, node=node, since=since, seen=max(state.said, since), until=state.until)
+    return Placement(
+        job=job,
+        attempt=attempt,
+        node=node,
+        since=since,
+        seen=max(state.said, since),
+        until=state.until,
+        sluid=state.sluid,
+    )

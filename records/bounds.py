@@ -15,7 +15,7 @@ LATEST = 4_102_444_800.0
 """2100-01-01, in seconds since 1970: no time is later. Dates beyond it do not fit into every store."""
 _SPREAD_MS = 7 * 86_400_000
 _NAMES = (
-    "job", "node", "producer", "stream", "source", "branch", "user", "packed_with", "cluster",
+    "job", "node", "producer", "stream", "source", "branch", "user", "packed_with", "cluster", "sluid",
     "model_name", "task_type", "dataset_train", "dataset_valid", "iter_type",
 )  # fmt: skip
 _COUNTS = ("rank", "attempt", "seq", "first_line", "first_piece")

@@ -15,6 +15,7 @@ class Placement(Record, frozen=True, kw_only=True):
         since: When it is first known to be there, in seconds since 1970.
         seen: When it was last known to be there.
         until: When the attempt ended; null while it lasts.
+        sluid: Slurm's id of this run of the job, by which the kernel's log may name it; empty where not known.
     """
 
     job: str
@@ -23,3 +24,4 @@ class Placement(Record, frozen=True, kw_only=True):
     since: float
     seen: float
     until: float | None = None
+    sluid: str = ""

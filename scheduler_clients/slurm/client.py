@@ -27,6 +27,8 @@ _SIGNAL = re.compile(r"[A-Z][A-Z0-9]{1,9}", re.ASCII)
 _COMMENT_LENGTH = 4000
 """Characters of a comment that are read; `squeue` fills what is shorter with blanks."""
 _ID_LENGTH = 40
+SLUID = re.compile(r"s[0-9A-HJKMNP-TV-Z]{13}", re.ASCII)
+"""Slurm's id of one run of a job, since 25.11."""
 _ROW = re.compile(r"^([0-9]+(?:_[0-9]+|\+([0-9]+))?) +", re.ASCII | re.MULTILINE)
 """How a row begins: a job, a task, or a part of a job and its number."""
 
@@ -112,6 +114,29 @@ class SlurmClient:
             if user.isdecimal():
                 found |= dict.fromkeys(called, int(user))
         return {name: found[name] for name in asked if name in found}
+
+    def names(self, sluids: Collection[str]) -> dict[str, str]:
+        """Return the ids of the jobs whose present runs have those SLUIDs that Slurm knows; of a part of a job, that of the whole.
+
+        Raises:
+            SlurmError: Slurm does not answer, or refuses: releases before 25.11 know no SLUIDs.
+        """
+        asked = sorted(each for each in sluids if SLUID.fullmatch(each))
+        if not asked:
+            return {}
+        options = (
+            "--noheader",
+            "--states=all",
+            "--array",
+            f"--jobs={','.join(asked)}",
+            "--Format=sluid:20,jobarrayid:40",
+        )
+        try:
+            rows = [line.split() for line in self._run("squeue", *options).splitlines()]
+        except UnknownSlurmJob:
+            return {}
+        found = {row[0]: row[1].partition("+")[0] for row in rows if len(row) == 2}
+        return {sluid: found[sluid] for sluid in asked if sluid in found}
 
     def shards_per_gpu(self) -> int:
         """Return how many shards make a whole GPU; 0 where there are none. Asked once."""

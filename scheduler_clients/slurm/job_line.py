@@ -86,16 +86,17 @@ def split(line: str) -> JobLine | None:
     rest: list[str] = []
     for key, after in zip(used, [*used[1:], None], strict=True):
         # One blank separates two fields; others are the text's own.
-        name, text = key[1], body[key.end() : after.start() - 1 if after else end]
+        name, text = key[1], body[key.end() : after.start() if after else end].removesuffix(" ")
         if name in _TEXTS or name in _WITH_ID:
             fields[name] = text
         else:
             fields[name], *unknown = text.split(" ", 1)
             rest += unknown
-    # Up to 22.05, Slurm printed Power= in each line; later releases print nothing that closes the user's text.
-    certain = "TRES" in fields and "Power" in tail
     last = used[-1][1]
-    if not certain and (last not in ("StdOut", "WorkDir") or _KEY.search(fields[last])):
+    is_one_text = not _KEY.search(fields[last])
+    # Up to 22.05, Slurm printed Power= in each line; later releases print nothing that closes the user's text.
+    certain = is_one_text and "TRES" in fields and "Power" in tail
+    if not certain and (last not in ("StdOut", "WorkDir") or not is_one_text):
         tail = {}  # a comment comes last, and may hold the same
     return JobLine(fields, "".join(f" {text}" for text in rest), tail, certain)
 

@@ -27,7 +27,7 @@ JSON_SECONDS = 5.0
 _SINGLE_LIMIT = 20
 """Jobs in doubt that are asked for one by one in one look, 4 ms each: a user can put any number of them in doubt."""
 _NUMBER_WIDTH, _TRES_WIDTH = 20, 1024
-_TRES = ("tres_per_job", "tres_per_node", "tres_per_task")
+_TRES = ("tres-per-job", "tres-per-node", "tres-per-task")
 _SHOW = ("scontrol", "show", "job", "-d")
 
 
@@ -95,10 +95,12 @@ class JobList:
         try:
             entries = json_list.entries(self._run(*_SHOW, "--json"))
         except SlurmRefused as error:
-            return self._without_json(str(error))
+            self._without_json(str(error))
+            return None
         jobs = {job.number: job for each in entries or () if (job := json_list.job_of(each))}
         if entries is None or (entries and not jobs):
-            return self._without_json("expected a list of jobs, got another shape")
+            self._without_json("expected a list of jobs, got another shape")
+            return None
         if (seconds := self._monotonic() - began) > JSON_SECONDS:
             self._without_json(f"a list of {len(entries)} jobs took {seconds:.1f} s")
         self.unreadable = len(entries) - len(jobs)
@@ -113,7 +115,8 @@ class JobList:
         lines = self._run(*_SHOW, "-o").split("\n")
         numbers = Counter(found[1] for line in lines if (found := text.NUMBER.match(line)))
         real = self._confirm(numbers.keys())
-        jobs, uncertain = {}, {}
+        jobs: dict[str, SlurmJob] = {}
+        uncertain: dict[str, SlurmJob] = {}
         for line in lines:
             job, certain = text.parse_certain(line)
             if job and job.number in real and numbers[job.number] == 1:
@@ -132,11 +135,10 @@ class JobList:
 
     def _with_tres(self, jobs: Mapping[str, SlurmJob]) -> dict[str, SlurmJob]:
         """Return jobs with what they ask for as `squeue` lists it: in their text, a file's name may hold the same."""
-        asking = [number for number, job in jobs.items() if any(getattr(job, name) for name in _TRES)]
-        if not asking:
-            return dict(jobs)
-        widths = [f"jobid:{_NUMBER_WIDTH}", *(f"{name.replace('_', '-')}:{_TRES_WIDTH}" for name in _TRES)]
-        chosen = [f"--jobs={','.join(asking)}"] if len(asking) <= _SINGLE_LIMIT else []
+        if not jobs:
+            return {}
+        widths = [f"jobid:{_NUMBER_WIDTH}", *(f"{name}:{_TRES_WIDTH}" for name in _TRES)]
+        chosen = [f"--jobs={','.join(jobs)}"] if len(jobs) <= _SINGLE_LIMIT else []
         try:
             listed = self._run("squeue", "--noheader", "--states=all", *chosen, f"--Format={','.join(widths)}")
         except UnknownSlurmJob:  # forgotten meanwhile
@@ -174,4 +176,5 @@ class JobList:
 
 def _with_columns(job: SlurmJob, row: str) -> SlurmJob:
     cells = [row[begin * _TRES_WIDTH : (begin + 1) * _TRES_WIDTH].strip() for begin in range(len(_TRES))]
-    return replace(job, **{name: "" if cell in NONE else cell for name, cell in zip(_TRES, cells, strict=True)})
+    per_job, per_node, per_task = ("" if cell in NONE else cell for cell in cells)
+    return replace(job, tres_per_job=per_job, tres_per_node=per_node, tres_per_task=per_task)

@@ -12,6 +12,7 @@ NUMBER = re.compile(r"JobId=(\d+) ")
 _DETAIL = re.compile(r" Nodes=(\S+) CPU_IDs=(\S*) Mem=(\S*) GRES=(\S*)")
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)([KMGT]?)", re.ASCII)
 _MB = {"": 1.0, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0 * 1024}
+_ASKS = re.compile(r" TresPer[A-Za-z]+=\S*gres")
 _LIMIT = re.compile(r"(?:([0-9]{1,6})-)?([0-9]{2}):([0-9]{2}):([0-9]{2})", re.ASCII)
 
 
@@ -22,9 +23,9 @@ def parse(line: str) -> SlurmJob | None:
 
 
 def parse_certain(line: str) -> tuple[SlurmJob | None, bool]:
-    """Return the job as `parse`, and whether its `tres_per_node` and the like cannot be the end of a file's name."""
+    """Return the job as `parse`, and False where what it asks for may be a user's text instead, or is missing for that reason."""
     read = split(line)
-    return (_job(read), read.tail_is_certain) if read else (None, False)
+    return (_job(read), read.tail_is_certain or not _ASKS.search(line)) if read else (None, False)
 
 
 def _job(read: JobLine) -> SlurmJob | None:

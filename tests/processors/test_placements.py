@@ -57,3 +57,15 @@ def test_a_newer_attempt_ends_the_one_before_whichever_is_heard_of_first() -> No
     assert [(one.attempt, one.node, one.until) for one in job.chunk(T)] == [(0, "n1", T + 100)]
     assert job.chunk(T + 300, attempt=3)[0].until == T + 300
     assert job.chunk(T + 1) == [], "an attempt before the last two is forgotten"
+
+
+def test_a_placement_carries_the_run_that_the_scheduler_names() -> None:
+    job = Job()
+    assert [one.sluid for one in job.chunk(T)] == [""]
+    claimed = JobEvent(id="p", job="17", kind=EventKind.STARTED, time=T, scheduler="pipe", sluid="s0000000000000")
+    assert job.take(claimed) == [], "a pipe names no run"
+    started = JobEvent(
+        id="e", job="17", kind=EventKind.STARTED, time=T, nodes=["n1", "n2"], scheduler="slurm", sluid="sJ3SK1QYD16X00"
+    )
+    assert {(one.node, one.sluid) for one in job.take(started)} == {("n1", "sJ3SK1QYD16X00"), ("n2", "sJ3SK1QYD16X00")}
+    assert {one.sluid for one in job.ended(T + 50)} == {"sJ3SK1QYD16X00"}
