@@ -54,12 +54,17 @@ class JobList:
         Raises:
             SlurmError: Slurm does not answer, or refuses.
         """
+        began = self._monotonic()
         try:
             jobs = self._all_from_json()
-        except SlurmUnavailable as error:
-            jobs = self._all_from_text()
-            self._without_json(str(error))
-        return self._all_from_text() if jobs is None else jobs
+        except SlurmUnavailable:
+            jobs = None
+        seconds = self._monotonic() - began
+        if jobs is None:
+            jobs = self._all_from_text()  # raises where Slurm is away
+        if seconds > JSON_SECONDS and self._scontrol_has_json:
+            self._without_json(f"the list of {len(jobs)} jobs took {seconds:.1f} s")
+        return jobs
 
     def one(self, name: str) -> SlurmJob | None:
         """Return the job, or the task of an array, of that id; None where its record is in doubt.
@@ -91,7 +96,6 @@ class JobList:
         """Return all jobs; None where they must be read as text."""
         if not self._scontrol_has_json:
             return None
-        began = self._monotonic()
         try:
             entries = json_list.entries(self._run(*_SHOW, "--json"))
         except SlurmRefused as error:
@@ -101,8 +105,6 @@ class JobList:
         if entries is None or (entries and not jobs):
             self._without_json("expected a list of jobs, got another shape")
             return None
-        if (seconds := self._monotonic() - began) > JSON_SECONDS:
-            self._without_json(f"a list of {len(entries)} jobs took {seconds:.1f} s")
         self.unreadable = len(entries) - len(jobs)
         return jobs
 

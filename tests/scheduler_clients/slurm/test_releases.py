@@ -158,12 +158,24 @@ def test_a_list_that_takes_too_long_as_json_is_read_as_text() -> None:
     assert jobs.all().keys() == jobs.all().keys() == {"71", "72", "73"}
     assert [("--json" in command) for command in slurm.commands] == [True, False, False, False]
 
-    def unanswered(*command: str) -> str:
-        if "--json" in command:
-            raise SlurmUnavailable("an answer within 10 s", "none", "")
-        return slurm(*command)
 
-    assert JobList(unanswered).all().keys() == {"71", "72", "73"}
+@pytest.mark.parametrize(("seconds", "asked"), [(JSON_SECONDS + 1, 1), (0.1, 2)])
+def test_json_that_does_not_come_is_asked_for_again_unless_it_takes_too_long(seconds: float, asked: int) -> None:
+    now = 0.0
+    slurm = Release("25.11", json=True)
+
+    def run(*command: str) -> str:
+        nonlocal now
+        answer = slurm(*command)
+        if "--json" in command:
+            now += seconds
+            raise SlurmUnavailable("an answer", "none", "")
+        return answer
+
+    jobs = JobList(run, monotonic=lambda: now)
+    for _ in range(2):
+        assert jobs.all().keys() == {"71", "72", "73"}
+    assert sum("--json" in command for command in slurm.commands) == asked
 
 
 def test_what_a_job_asks_for_is_confirmed_where_a_file_name_may_hold_it() -> None:
