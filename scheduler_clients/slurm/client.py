@@ -47,7 +47,7 @@ class SlurmClient:
 
     @property
     def unreadable(self) -> int:
-        """Number of jobs in the last list whose record cannot be told from a text of their user."""
+        """Number of jobs in the last list whose record cannot be distinguished from a text of their user."""
         return self._list.unreadable
 
     def jobs(self, *, arrays: bool = False) -> dict[str, SlurmJob]:

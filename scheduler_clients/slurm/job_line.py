@@ -20,8 +20,8 @@ Socks/Node NtasksPerN:B:S:C CoreSpec ThreadSpec JOB_GRES MinCPUsNode MinMemoryCP
 Features~ DelayBoot ClusterFeatures~ Prefer~ Reservation OverSubscribe Exclusive Contiguous Licenses LicensesAlloc Network~ Command!~
 SubmitLine~ WorkDir!~ AdminComment~ SystemComment~ Comment~ Extra~ StdErr~ StdIn~ StdOut~
 """
-"""Keys in the order in which Slurm prints them, up to those that follow a user's last text. `!`: every release prints it; `~`: its value
-may hold anything. `MinMemoryCPU` and its like, and `TRES` and `ReqTRES`, stand for one another."""
+"""Keys in the order in which Slurm prints them, up to those that follow a user's last text. `!`: every line has it; `~`: its value may hold
+anything. A line has one of `MinMemoryCPU`, `MinMemoryNode` and `MinMemoryTRES`, and one of `TRES` and `ReqTRES`."""
 _STREAMS = ("StdErr", "StdIn", "StdOut")
 """Keys that every line of a batch job has."""
 _WITH_ID = ("UserId", "GroupId")
@@ -97,7 +97,7 @@ def split(line: str) -> JobLine | None:
     # Up to 22.05, Slurm printed Power= in each line; later releases print nothing that closes the user's text.
     certain = is_one_text and "TRES" in fields and "Power" in tail
     if not certain and (last not in ("StdOut", "WorkDir") or not is_one_text):
-        tail = {}  # a comment comes last, and may hold the same
+        tail = {}  # the last text is a comment, or holds words that read as fields: the tail may be a part of it
     return JobLine(fields, "".join(f" {text}" for text in rest), tail, certain)
 
 

@@ -39,7 +39,7 @@ class JobList:
         monotonic: Seconds that only grow.
 
     Attributes:
-        unreadable: Number of jobs in the last list whose record cannot be told from a text of their user.
+        unreadable: Number of jobs in the last list whose record cannot be distinguished from a text of their user.
     """
 
     def __init__(self, run: RunCommand, monotonic: Callable[[], float] = time.monotonic) -> None:

@@ -131,7 +131,7 @@ def _is_exclusive(fields: Mapping[str, Any], resources: Mapping[str, Any]) -> bo
 
 
 def _shares(nodes: tuple[str, ...], gres: list[str], cpus: int, resources: Mapping[str, Any]) -> dict[str, SlurmShare]:
-    """Return what a job holds on its nodes. Up to 23.11 the list does not tell which CPUs are where: they are taken as spread evenly."""
+    """Return what a job holds on its nodes. Up to 23.11 the list does not show which CPUs are where: an even spread is assumed."""
     each = gres if len(gres) == len(nodes) else [""] * len(nodes)
     held = {name: (count, memory) for name, count, memory in _allocated(resources)}
     evenly = -(-cpus // len(nodes)) if nodes else 0

@@ -88,7 +88,7 @@ def _job(read: JobLine) -> SlurmJob | None:
 
 
 def _is_exclusive(fields: Mapping[str, str]) -> bool:
-    """Return whether a job has its nodes for itself. Since 26.05 a field of its own tells; before, `OverSubscribe=NO` did."""
+    """Return whether a job has its nodes for itself. Since 26.05 this is a field of its own; before, `OverSubscribe=NO`."""
     return fields["Exclusive"] in ("NODE", "TOPO") if "Exclusive" in fields else fields.get("OverSubscribe") == "NO"
 
 

@@ -71,7 +71,7 @@ def test_text_and_json_describe_the_same_jobs(release: str) -> None:
     for number, job in lines.items():
         assert job
         known = asdict(listed[number])
-        if release == "26.05" and not job.nodes:  # its JSON does not tell whether a waiting job asked for whole nodes
+        if release == "26.05" and not job.nodes:  # its JSON does not show whether a waiting job asked for whole nodes
             known["exclusive"] = job.exclusive
         if release == "21.08":  # its JSON has the memory of nodes by their place alone
             known["shares"] = asdict(job)["shares"]
