@@ -14,6 +14,7 @@ import msgspec
 
 from records import (
     EventKind,
+    Failure,
     GpuActivity,
     JobEvent,
     JobMetric,
@@ -22,14 +23,16 @@ from records import (
     NodeFinding,
     Position,
     Record,
+    identified,
 )
 
 from .attempts import AttemptMetrics, drop_displaced, may_follow, newest_attempt, superseded
+from .incarnation import Belonging, IncarnationMetrics, belonging
 from .model_questions import cited, on_template_answer, speed_is_open
 from .settings import ProcessorSettings
 from .stage import AnyStage, StageInput
 from .stages import StageStates, all_stages
-from .state import AttemptState, Early, JobState, StreamState, stream_name
+from .state import AttemptState, Early, JobState, StreamState
 from .stream_reader import StreamReader, attempt_passed_over, conflict, lines_passed_over
 from .track import learned
 from .track.ranks import together
@@ -77,6 +80,7 @@ class JobProcessor:
         self.inputs = tuple(dict.fromkeys(["job-logs", "job-events", "pipe-events", *more]))
         self.ask_models = ask_models
         self.attempts = AttemptMetrics()
+        self.incarnations = IncarnationMetrics()
 
     def stage(self, kind: type[T]) -> T:
         """Return the stage of a kind."""
@@ -86,6 +90,7 @@ class JobProcessor:
         """Return the metrics of all that it is made of, a group for each part."""
         return [
             self.attempts,
+            self.incarnations,
             *self.reader.metric_groups(),
             *(group for stage in self.stages for group in stage.metric_groups()),
         ]
@@ -108,7 +113,34 @@ class JobProcessor:
 
     def process(self, state: JobState, position: Position, record: Record) -> list[Record]:
         """Return the records that follow from `record`, which stands at `position`; `state` then includes it."""
-        return [each for made in self._process(state, position, record) if (each := cited(made, state))]
+        results = self._follow_incarnation(state, position, record)
+        if results is None:
+            self.incarnations.former.inc()
+            return []
+        results += [_stamped(each, state.incarnation) for each in self._process(state, position, record)]
+        return [each for made in results if (each := cited(made, state))]
+
+    def _follow_incarnation(self, state: JobState, position: Position, record: Record) -> list[Record] | None:
+        """Note which job of the id `record` is about; None if it is about one that was replaced.
+
+        Where it begins a new job, return what follows for the attempts of the one before.
+        """
+        found = belonging(state, record)
+        if found is Belonging.FORMER:
+            return None
+        if not isinstance(record, LogChunk | JobEvent):
+            return []
+        results: list[Record] = []
+        if found is Belonging.NAMES:
+            state.incarnation = record.incarnation
+        elif found is Belonging.NEXT:
+            for number, attempt in state.attempts.items():
+                results += self._supersede(record.job, number, attempt, record.time, position)
+            results = [_stamped(each, state.incarnation) for each in results]
+            state.replace_incarnation(record.incarnation)
+            self.incarnations.replaced.inc()
+        state.last_seen = max(state.last_seen, record.time)
+        return results
 
     def _process(self, state: JobState, position: Position, record: Record) -> list[Record]:
         match record:
@@ -130,6 +162,10 @@ class JobProcessor:
 
     def replay(self, state: JobState, position: Position, record: Record) -> None:
         """Take a chunk into the stream that lacks it; all else in `state` includes it already."""
+        if position.offset <= state.replaced_at.get(f"{position.topic}/{position.partition}", -1):
+            return  # it was the last of a job whose id was used again since
+        if belonging(state, record) is Belonging.FORMER:
+            return
         if isinstance(record, LogChunk) and record.attempt >= min(state.attempts, default=0):
             stream = state.stream_of(record.attempt, record.rank, record.stream)
             if stream.offset < position.offset:
@@ -151,7 +187,7 @@ class JobProcessor:
         if read.passed_over and not attempt.passed_over:
             attempt.passed_over = True
             results.append(lines_passed_over(position, chunk))
-        name = stream_name(chunk.attempt, chunk.rank, chunk.stream)
+        name = state.stream_name(chunk.attempt, chunk.rank, chunk.stream)
         if stream.waiting and len(attempt.waiting) < WAITING and name not in attempt.waiting:
             attempt.waiting.append(name)
         metrics = read.metrics
@@ -233,15 +269,21 @@ class JobProcessor:
         for name in [name for name in state.streams if int(name.split("/", 1)[0]) not in attempts]:
             del state.streams[name]
         results: list[Record] = []
-        for former_number, began in superseded(attempts):
-            for stage in self.stages:
-                own = getattr(attempts[former_number], stage.name)
-                results += stage.on_superseded(record.job, former_number, began, position, own)
+        for former, began in superseded(attempts):
+            results += self._supersede(record.job, former, attempts[former], began, position)
         early, state.early = state.early, []
         for each in early:
             if about := each.finding or each.answer:
                 results += self._about(state, each, about)
         return results
+
+    def _supersede(self, job: str, number: int, attempt: AttemptState, time: float, position: Position) -> list[Record]:
+        """Return what follows for attempt `number` of `job` from the start of a newer one at `time`, in seconds since 1970."""
+        return [
+            made
+            for stage in self.stages
+            for made in stage.on_superseded(job, number, time, position, getattr(attempt, stage.name))
+        ]
 
     def _note(self, state: JobState, record: LogChunk | JobEvent) -> bool:
         """Count a record of an attempt that is followed; return whether the attempt begins with it, or is reported for the first time."""
@@ -281,3 +323,12 @@ class JobProcessor:
             made = [out for earlier in made for out in (*stage.dispatch(earlier, position, own), earlier)]
             made += stage.dispatch(record, position, own)
         return made
+
+
+def _stamped(record: Record, incarnation: str) -> Record:
+    """Return `record` with the incarnation of the job that it is about."""
+    if not incarnation or getattr(record, "incarnation", incarnation) == incarnation:
+        return record
+    stamped = msgspec.structs.replace(record, incarnation=incarnation)
+    # The id of a verdict follows from what it states; all others follow from places in the input.
+    return identified(stamped) if isinstance(stamped, Failure) else stamped

@@ -12,7 +12,7 @@ from .diagnose import review
 from .new_lines import Numbering, deduplicate, strip_container_wrapping
 from .prompts import PreparedQuestion
 from .recent_chunks import cite
-from .state import JobState, SourceState, StreamState, stream_name
+from .state import JobState, SourceState, StreamState
 from .track import learned, template_reading
 
 
@@ -29,7 +29,7 @@ def cited(made: Record, state: JobState) -> Record | None:
         return made
     attempt = state.attempts.get(made.attempt)
     newest = attempt.newest_stream if attempt else ""
-    stream = state.streams.get(stream_name(made.attempt, made.rank, made.stream) if made.stream else newest)
+    stream = state.streams.get(state.stream_name(made.attempt, made.rank, made.stream) if made.stream else newest)
     return cite(made, stream.recent if stream else None)
 
 
@@ -48,7 +48,7 @@ def on_template_answer(state: JobState, position: Position, answer: ModelAnswer)
 
 def _printed(state: JobState, answer: ModelAnswer) -> SourceState | None:
     """Return the newest of the sources that printed the lines which `answer` explains."""
-    stream = state.streams.get(stream_name(answer.attempt, answer.rank, answer.stream))
+    stream = state.streams.get(state.stream_name(answer.attempt, answer.rank, answer.stream))
     return max(stream.sources.values(), key=lambda source: source.updated, default=None) if stream else None
 
 

@@ -289,8 +289,8 @@ def _concerned(one: NodeFinding, state: NodeState) -> list[Placement]:
     return [memory.placement for memory in state.placements.values() if _concerns(one, memory)]
 
 
-def _attempt(placement: Placement) -> tuple[str, int]:
-    return placement.job, placement.attempt
+def _attempt(placement: Placement) -> str:
+    return placement.run
 
 
 def _shared(placements: Sequence[Placement]) -> bool:
@@ -304,10 +304,17 @@ def _report(known: ReportedFinding, placement: Placement | None, concerned: Sequ
     """
     one, times = known.finding, known.times
     job, attempt = (placement.job, placement.attempt) if placement else ("", 0)
-    whose = f"{one.id}/{job}/{attempt}" if placement else one.id
+    incarnation = placement.incarnation if placement else ""
+    whose = f"{one.id}/{placement.run}" if placement else one.id
     jobs = sorted({each.job for each in concerned}) or one.jobs
     return msgspec.structs.replace(
-        one, id=whose if times == 1 else f"{whose}/x{times}", job=job, attempt=attempt, jobs=jobs, times=times
+        one,
+        id=whose if times == 1 else f"{whose}/x{times}",
+        job=job,
+        attempt=attempt,
+        incarnation=incarnation,
+        jobs=jobs,
+        times=times,
     )
 
 
@@ -324,9 +331,10 @@ def _all_healthy(placement: Placement, sample: GpuSample, position: Position, si
         stream="gpu",
     )
     return NodeFinding(
-        id=f"{identity(placement.node, place, HEALTHY)}/{placement.job}/{placement.attempt}",
+        id=f"{identity(placement.node, place, HEALTHY)}/{placement.run}",
         job=placement.job,
         attempt=placement.attempt,
+        incarnation=placement.incarnation,
         node=placement.node,
         time=sample.time,
         since=since,

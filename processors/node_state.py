@@ -64,7 +64,7 @@ class NodeState(KeyedState, kw_only=True, omit_defaults=True):
         sources: How far each producer's log was read.
         findings: Lately seen, oldest first.
         rates: Times of events that count together, oldest first, by signature, device and link.
-        placements: By job and attempt.
+        placements: By `Placement.run`.
         gpus: The counters of each GPU as last seen.
         watched_since: From when on the GPUs were sampled without a gap.
         watched: Time of the newest sample.
@@ -101,8 +101,10 @@ class NodeState(KeyedState, kw_only=True, omit_defaults=True):
 
     def merge(self, placement: Placement) -> KnownPlacement:
         """Take in what is reported of a placement; return what is known of it now."""
-        key = f"{placement.job}/{placement.attempt}"
-        before = self.placements.get(key)
+        key = placement.run
+        # The incarnation may become known after the first placement.
+        unnamed = msgspec.structs.replace(placement, incarnation="").run
+        before = self.placements.get(key) or self.placements.pop(unnamed, None)
         if before is not None:
             old = before.placement
             placement = msgspec.structs.replace(

@@ -8,6 +8,7 @@ from records import ModelAnswer, NodeFinding, Position
 
 from .budget import BudgetState
 from .classify.context import ClassifyContext
+from .incarnation import FORMER
 from .keyed import KeyedState, Part
 from .new_lines import Numbering
 from .recent_chunks import RecentChunks
@@ -106,7 +107,12 @@ class JobState(KeyedState, kw_only=True):
         streams: By `stream_name`; the parts of this state.
         templates: What language models explained of its log.
         template_questions: What they were asked about it.
-        scheduled: Whether a scheduler spoke of it.
+        incarnation: Which job of this id it is; empty where not known.
+        former_incarnations: Incarnations that were replaced, the oldest first.
+        generation: Number of incarnations that were replaced.
+        replaced_at: `positions` when the newest of them was replaced.
+        last_seen: Time of the newest chunk or event, in seconds since 1970.
+        scheduled: Whether a scheduler reported it.
         budget: How much new text is still read.
     """
 
@@ -117,6 +123,11 @@ class JobState(KeyedState, kw_only=True):
     streams: MutableMapping[str, StreamState] = {}
     templates: list[Template] = []
     template_questions: TemplateQuestions = msgspec.field(default_factory=TemplateQuestions)
+    incarnation: str = ""
+    former_incarnations: list[str] = []
+    generation: int = 0
+    replaced_at: dict[str, int] = {}
+    last_seen: float = 0.0
     scheduled: bool = False
     budget: BudgetState = msgspec.field(default_factory=BudgetState)
 
@@ -126,6 +137,11 @@ class JobState(KeyedState, kw_only=True):
         reported = [number for number, attempt in self.attempts.items() if attempt.reported]
         return self.attempts[max(reported or self.attempts)] if self.attempts else None
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the newest attempt has ended."""
+        return self.newest is not None and self.newest.ended
+
     def sources(self) -> Iterator[SourceState]:
         """Yield the sources of all streams."""
         for stream in self.streams.values():
@@ -133,7 +149,7 @@ class JobState(KeyedState, kw_only=True):
 
     def stream_of(self, attempt: int, rank: int, stream: str) -> StreamState:
         """Return a stream, a fresh one where it is not known; the one that began first then makes room."""
-        name = stream_name(attempt, rank, stream)
+        name = self.stream_name(attempt, rank, stream)
         known = self.streams.get(name)
         if known is None:
             if len(self.streams) >= STREAMS:
@@ -141,7 +157,22 @@ class JobState(KeyedState, kw_only=True):
             known = self.streams[name] = StreamState()
         return known
 
+    def stream_name(self, attempt: int, rank: int, stream: str) -> str:
+        """Return what `streams` calls a stream. No two incarnations share a name, so a stored part never continues another job's."""
+        return f"{attempt}/{rank}/{stream}" + (f"/{self.generation}" if self.generation else "")
 
-def stream_name(attempt: int, rank: int, stream: str) -> str:
-    """Return what `JobState.streams` calls a stream."""
-    return f"{attempt}/{rank}/{stream}"
+    def replace_incarnation(self, incarnation: str) -> None:
+        """Forget all of the present incarnation but its name, and begin another."""
+        for name in list(self.streams):
+            del self.streams[name]
+        fresh = JobState(
+            job=self.job,
+            positions=self.positions,
+            streams=self.streams,
+            incarnation=incarnation,
+            former_incarnations=[*self.former_incarnations, self.incarnation][-FORMER:],
+            generation=self.generation + 1,
+            replaced_at=dict(self.positions),
+        )
+        for field in self.__struct_fields__:
+            setattr(self, field, getattr(fresh, field))

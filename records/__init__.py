@@ -15,6 +15,7 @@ from .feedback import Feedback
 from .gpu_activity import GpuActivity, GpuSpan, GpuState
 from .gpu_sample import GpuProcess, GpuSample
 from .identity import decision_id, derived_id
+from .incarnation import OWN_START, JobReference, incarnation_of_time, same_incarnation, same_job
 from .job_event import PIPE, PRODUCER, PRODUCER_EVENTS, EventKind, JobEvent
 from .job_metric import JobMetric, OverRanks
 from .log_chunk import Lines, LogChunk, NodeLogChunk
@@ -37,6 +38,7 @@ __all__ = [
     "BY_NAME",
     "BY_RECORD",
     "NOT_JSON",
+    "OWN_START",
     "PIPE",
     "PRODUCER",
     "PRODUCER_EVENTS",
@@ -72,6 +74,7 @@ __all__ = [
     "InvalidRecord",
     "JobEvent",
     "JobMetric",
+    "JobReference",
     "Lines",
     "LogChunk",
     "Mode",
@@ -108,8 +111,11 @@ __all__ = [
     "encode",
     "identified",
     "in_words",
+    "incarnation_of_time",
     "misconfigured",
     "network_error",
+    "same_incarnation",
+    "same_job",
     "topic_of",
     "untrusted",
 ]

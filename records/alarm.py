@@ -30,6 +30,7 @@ class Alarm(Record, frozen=True, kw_only=True):
         id: Follows from the input position.
         job: The scheduler's job id.
         attempt: Restart count.
+        incarnation: Which job of this id it is (`records/incarnation.py`); empty where not known.
         node: Host of the rank that showed it (`hang`: that is missing, or fell silent first); empty where not known.
         rank: That rank; null where it is of the whole job, or not known.
         kind: What is wrong.
@@ -48,6 +49,7 @@ class Alarm(Record, frozen=True, kw_only=True):
     id: str
     job: str
     attempt: int = 0
+    incarnation: str = ""
     node: str = ""
     rank: int | None = None
     kind: AlarmKind

@@ -47,6 +47,7 @@ class Checkpoint(Record, frozen=True, kw_only=True):
         id: Follows from the input position.
         job: The scheduler's job id.
         attempt: Restart count.
+        incarnation: Which job of this id it is (`records/incarnation.py`); empty where not known.
         node: Host of the rank that told; empty where not known.
         rank: The rank that told.
         number: Saves of the attempt so far, this one included.
@@ -66,6 +67,7 @@ class Checkpoint(Record, frozen=True, kw_only=True):
     id: str
     job: str
     attempt: int = 0
+    incarnation: str = ""
     node: str = ""
     rank: int = 0
     number: int

@@ -61,6 +61,7 @@ class Decision(Record, frozen=True, kw_only=True):
             whose failure led here; empty where there is none.
         node: The node to act on (`drain`, `undrain`); empty for actions on a job.
         attempt: The attempt that the decision is about; a job that has moved on is left alone.
+        incarnation: Which job of this id it is (`records/incarnation.py`); empty where not known.
         time: When the cause arose, in seconds since 1970.
         expires: Not to be carried out after this time.
         mode: How far it may go.
@@ -84,6 +85,7 @@ class Decision(Record, frozen=True, kw_only=True):
     job: Name = ""
     node: Name = ""
     attempt: int = 0
+    incarnation: str = ""
     time: float
     expires: float
     mode: Mode = Mode.SHADOW

@@ -46,6 +46,7 @@ class DecisionResult(Record, frozen=True, kw_only=True):
         action: Its action.
         job: Its job; empty for an action on a node that no job led to.
         attempt: Its attempt.
+        incarnation: Which job of this id it is (`records/incarnation.py`); empty where not known.
         cause: Its cause, for budgets.
         node: The node that was acted on; for actions on a job, the node that the action was held against, where there is one and its
             own evidence speaks against it.
@@ -62,6 +63,7 @@ class DecisionResult(Record, frozen=True, kw_only=True):
     action: Action
     job: str = ""
     attempt: int = 0
+    incarnation: str = ""
     cause: str = ""
     node: str = ""
     user: str = ""

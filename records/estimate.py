@@ -16,6 +16,7 @@ class Estimate(Record, frozen=True, kw_only=True):
         id: Follows from the input position.
         job: The scheduler's job id.
         attempt: Restart count.
+        incarnation: Which job of this id it is (`records/incarnation.py`); empty where not known.
         revision: 0 at the submission, 1 once a language model told more of the job, from 2 on what its progress says; those grow with each
             estimate.
         time: When it was made, in seconds since 1970.
@@ -36,6 +37,7 @@ class Estimate(Record, frozen=True, kw_only=True):
     id: str
     job: str
     attempt: int = 0
+    incarnation: str = ""
     revision: int = 0
     time: float
     duration_s: float | None = None

@@ -69,6 +69,7 @@ class Failure(Record, frozen=True, kw_only=True):
             read. Said again after another verdict it comes under its id with a higher revision.
         job: The scheduler's job id.
         attempt: Restart count.
+        incarnation: Which job of this id it is (`records/incarnation.py`); empty where not known.
         revision: Counted from 1 within the attempt; a number may be left out.
         time: Arrival of the line that explains the failure, in seconds since 1970.
         node: Host that printed the root line; the suspect, where the type is infrastructure. Empty where not known.
@@ -99,6 +100,7 @@ class Failure(Record, frozen=True, kw_only=True):
     id: str
     job: str
     attempt: int = 0
+    incarnation: str = ""
     revision: int = 1
     time: float
     node: str = ""
@@ -132,9 +134,9 @@ def identified(failure: Failure) -> Failure:
     """
     said = msgspec.to_builtins(msgspec.structs.replace(failure, id="", revision=0))
     del said["step"], said["epoch"]
-    for later in ("drain", "recovery_action"):  # verdicts that were written before these fields existed keep their ids
-        if said[later] is None:
-            del said[later]
+    for optional in ("drain", "incarnation", "recovery_action"):
+        if said[optional] in (None, ""):
+            del said[optional]  # the id is the same for readers and writers that do not know the field
     digest = hashlib.blake2b(json.dumps(said).encode(), digest_size=8).hexdigest()
     root = failure.root
     about = f"{root.topic}/{root.partition}/{root.offset}/{root.line}" if root else failure.signature or "none"

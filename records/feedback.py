@@ -16,6 +16,7 @@ class Feedback(Record, frozen=True, kw_only=True):
         id: Follows from the attempt, the user and the time. The newest word on an attempt counts.
         job: The job.
         attempt: The attempt.
+        incarnation: Which job of this id it is (`records/incarnation.py`); empty where not known.
         time: When it was said, in seconds since 1970.
         user: Who said it: the user of the operating system, as the command line saw it.
         cause: What failed: the name of a signature, or a new name.
@@ -30,6 +31,7 @@ class Feedback(Record, frozen=True, kw_only=True):
     id: DecisionId
     job: Name
     attempt: int = 0
+    incarnation: str = ""
     time: float
     user: Name
     cause: Name

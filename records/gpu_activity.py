@@ -48,6 +48,7 @@ class GpuActivity(Record, frozen=True, kw_only=True):
         id: Follows from the job, the node and the place of the sample.
         job: The scheduler's job id.
         attempt: Restart count.
+        incarnation: Which job of this id it is (`records/incarnation.py`); empty where not known.
         node: Host.
         time: Of the newest sample, in seconds since 1970.
         gpus: The GPUs, by index.
@@ -61,6 +62,7 @@ class GpuActivity(Record, frozen=True, kw_only=True):
     id: str
     job: str
     attempt: int = 0
+    incarnation: str = ""
     node: str
     time: float
     gpus: list[GpuSpan] = []

@@ -5,6 +5,7 @@ same record, and whoever stores or acts can tell.
 """
 
 from .base import Position
+from .incarnation import JobReference
 
 
 def derived_id(kind: str, job: str, position: Position, line: int = 0) -> str:
@@ -12,6 +13,6 @@ def derived_id(kind: str, job: str, position: Position, line: int = 0) -> str:
     return f"{kind}/{job}/{position.topic}/{position.partition}/{position.offset}/{line}"
 
 
-def decision_id(action: str, job: str, attempt: int, cause: str) -> str:
+def decision_id(action: str, job: str | JobReference, attempt: int, cause: str) -> str:
     """Return the id of a decision: the same cause in the same attempt never leads to a second one."""
     return f"{action}/{job}/{attempt}/{cause}"

@@ -41,6 +41,7 @@ class JobEvent(Record, frozen=True, kw_only=True):
         id: Identity: scheduler, job, attempt, kind and what tells two of a kind apart.
         job: The scheduler's job id.
         attempt: Restart count at that time.
+        incarnation: Which job of this id it is (`records/incarnation.py`); empty where not known.
         kind: What happened.
         time: Seconds since 1970, by the scheduler's clock.
         scheduler: `slurm`, `local`, …; `pipe` for what a pipe says of the command that it runs, `producer` for what a log producer
@@ -74,6 +75,7 @@ class JobEvent(Record, frozen=True, kw_only=True):
     id: str
     job: str
     attempt: int = 0
+    incarnation: str = ""
     kind: EventKind
     time: float
     scheduler: str = ""

@@ -30,6 +30,7 @@ class JobMetric(Record, frozen=True, kw_only=True):
         id: Follows from the input position.
         job: The scheduler's job id.
         attempt: Restart count.
+        incarnation: Which job of this id it is (`records/incarnation.py`); empty where not known.
         node: Host of the rank.
         rank: Global rank.
         time: Arrival of the newest report, in seconds since 1970.
@@ -58,6 +59,7 @@ class JobMetric(Record, frozen=True, kw_only=True):
     id: str
     job: str
     attempt: int = 0
+    incarnation: str = ""
     node: str = ""
     rank: int = 0
     time: float

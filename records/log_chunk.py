@@ -44,6 +44,7 @@ class LogChunk(Lines, frozen=True, kw_only=True):
     Attributes:
         job: The scheduler's job id.
         attempt: How often the job was started before under this id (Slurm's restart count).
+        incarnation: Which job of this id it is (`records/incarnation.py`); empty where not known.
         node: Host that ran the rank; empty where not known.
         rank: Global rank; 0 for a job of one process.
         stream: `stdout` or `stderr` (`stdout` where the two were merged before they reached us).
@@ -51,6 +52,7 @@ class LogChunk(Lines, frozen=True, kw_only=True):
 
     job: str
     attempt: int = 0
+    incarnation: str = ""
     node: str = ""
     rank: int = 0
     stream: str = "stdout"

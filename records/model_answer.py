@@ -57,6 +57,7 @@ class ModelAnswer(Record, frozen=True, kw_only=True):
         id: Follows from what was asked about, the model and the prompt.
         job: The scheduler's job id.
         attempt: Restart count.
+        incarnation: Which job of this id it is (`records/incarnation.py`); empty where not known.
         about: What was asked about: a verdict's id, or a template's checksum.
         revision: Revision of that verdict; 0 for a template.
         time: When it was answered, in seconds since 1970.
@@ -74,6 +75,7 @@ class ModelAnswer(Record, frozen=True, kw_only=True):
     id: str
     job: str
     attempt: int = 0
+    incarnation: str = ""
     about: str
     revision: int = 0
     time: float

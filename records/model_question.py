@@ -33,6 +33,7 @@ class ModelQuestion(Record, frozen=True, kw_only=True):
         id: Follows from what is asked about.
         job: The scheduler's job id.
         attempt: Restart count.
+        incarnation: Which job of this id it is (`records/incarnation.py`); empty where not known.
         kind: `review`: a second look at a verdict; `template`: what the numbers of the most frequent template of the stream mean.
         about: The verdict's id; empty for a template.
         revision: Revision of that verdict; 0 for a template.
@@ -51,6 +52,7 @@ class ModelQuestion(Record, frozen=True, kw_only=True):
     id: str
     job: str
     attempt: int = 0
+    incarnation: str = ""
     kind: QuestionKind
     about: str = ""
     revision: int = 0

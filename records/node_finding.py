@@ -29,6 +29,7 @@ class NodeFinding(Record, frozen=True, kw_only=True):
         id: Follows from the place, the job and its attempt, and the number of times.
         job: The job that it is told to; empty where it stands alone.
         attempt: Its restart count.
+        incarnation: Which job of this id it is (`records/incarnation.py`); empty where not known.
         node: Host.
         time: When it was seen first, in seconds since 1970.
         since: `info` only: from when on it was looked for without a gap.
@@ -55,6 +56,7 @@ class NodeFinding(Record, frozen=True, kw_only=True):
     id: str
     job: str = ""
     attempt: int = 0
+    incarnation: str = ""
     node: str
     time: float
     since: float | None = None

@@ -1,6 +1,7 @@
 """Topic `placements`: which attempts of jobs are on which nodes."""
 
 from .base import Record
+from .incarnation import JobReference
 
 
 class Placement(Record, frozen=True, kw_only=True):
@@ -12,6 +13,7 @@ class Placement(Record, frozen=True, kw_only=True):
     Attributes:
         job: The scheduler's job id.
         attempt: Restart count.
+        incarnation: Which job of this id it is (`records/incarnation.py`); empty where not known.
         node: Host.
         since: When it is first known to be there, in seconds since 1970.
         seen: When it was last known to be there.
@@ -22,9 +24,15 @@ class Placement(Record, frozen=True, kw_only=True):
 
     job: str
     attempt: int = 0
+    incarnation: str = ""
     node: str
     since: float
     seen: float
     until: float | None = None
     reported: bool = False
     sluid: str = ""
+
+    @property
+    def run(self) -> str:
+        """Name of the attempt, different for every incarnation of the job."""
+        return f"{JobReference(self.job, self.incarnation)}/{self.attempt}"

@@ -31,6 +31,7 @@ class BeyondQuota(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         job: The scheduler's job id.
         attempt: Its restart count.
+        incarnation: Which job of this id it is (`records/incarnation.py`); empty where not known.
         gpus: What it asks for.
         held: It is held for that.
         fits: It is held, and fits now: it is to be let go.
@@ -39,6 +40,7 @@ class BeyondQuota(msgspec.Struct, frozen=True, kw_only=True):
 
     job: str
     attempt: int = 0
+    incarnation: str = ""
     gpus: float
     held: bool = False
     fits: bool = False

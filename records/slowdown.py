@@ -12,6 +12,7 @@ class Slowdown(Record, frozen=True, kw_only=True):
         id: Follows from the position of the packing event.
         job: The job that was there first and is slowed.
         attempt: Its restart count.
+        incarnation: Which job of this id it is (`records/incarnation.py`); empty where not known.
         packed_job: The job that came beside it.
         node: Where both run.
         time: Arrival of the report that completed the measurement.
@@ -28,6 +29,7 @@ class Slowdown(Record, frozen=True, kw_only=True):
     id: str
     job: str
     attempt: int = 0
+    incarnation: str = ""
     packed_job: str
     node: str = ""
     time: float

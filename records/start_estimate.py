@@ -10,6 +10,7 @@ class StartEstimate(Record, frozen=True, kw_only=True):
         id: `start/<job>/<attempt>/<second>`: one for each look at the queue.
         job: The scheduler's job id.
         attempt: The restart count that it will start with.
+        incarnation: Which job of this id it is (`records/incarnation.py`); empty where not known.
         time: When it was told, in seconds since 1970.
         expected_s: Seconds from `time` to the start, the middle of what may happen; null where it starts in fewer than half of the futures.
         low_s: Lower end of the 90 % interval.
@@ -21,6 +22,7 @@ class StartEstimate(Record, frozen=True, kw_only=True):
     id: str
     job: str
     attempt: int = 0
+    incarnation: str = ""
     time: float
     expected_s: float | None = None
     low_s: float | None = None

@@ -6,7 +6,18 @@ from typing import Any
 
 import msgspec
 
-from records import Component, ErrorType, Feedback, InvalidRecord, LogChunk, UserError, check, decode, encode
+from records import (
+    Component,
+    ErrorType,
+    Feedback,
+    InvalidRecord,
+    JobReference,
+    LogChunk,
+    UserError,
+    check,
+    decode,
+    encode,
+)
 from schedmate.approvals import person
 from schedmate.assembly import producer_factory
 from schedmate.connections import kafka_connection
@@ -20,8 +31,9 @@ from streams.transport import TransportError, outgoing
 ACKNOWLEDGED_S = 30.0
 
 _VERDICT = (
-    "SELECT attempt, id, signature FROM verdicts WHERE job = {job:String} "
-    "AND ({attempt:Int64} < 0 OR attempt = {attempt:Int64}) ORDER BY attempt DESC LIMIT 1"
+    "SELECT incarnation, attempt, id, signature FROM verdicts WHERE job = {job:String} "
+    "AND ({incarnation:String} = '' OR incarnation = {incarnation:String}) "
+    "AND ({attempt:Int64} < 0 OR attempt = {attempt:Int64}) ORDER BY time DESC, attempt DESC LIMIT 1"
 )
 
 
@@ -36,12 +48,15 @@ def correct(settings: Settings, job: str, attempt: int | None, words: Mapping[st
         NotCorrected: A text is too long, or no text.
         SinkUnavailable: ClickHouse is away.
     """
-    found = _ask(settings, _VERDICT, {"job": job, "attempt": str(-1 if attempt is None else attempt)}).rows
-    known, verdict_id, verdict = found[0] if found else (0, "", "")
+    job, incarnation = JobReference.parse(job)
+    wanted = {"job": job, "incarnation": incarnation, "attempt": str(-1 if attempt is None else attempt)}
+    found = _ask(settings, _VERDICT, wanted).rows
+    incarnation, known, verdict_id, verdict = found[0] if found else (incarnation, 0, "", "")
     about, now, user = known if attempt is None else attempt, time.time(), person()
     record = Feedback(
         id=f"feedback/{job}/{about}/{user}/{now:.3f}",
         job=job,
+        incarnation=incarnation,
         attempt=about,
         time=now,
         user=user,

@@ -19,6 +19,7 @@ def estimates(ranges: Iterable[StartRange], waiting: Mapping[str, WaitingJob], n
             id=f"start/{each.job}/{waiting[each.job].view.attempt}/{now:.0f}",
             job=each.job,
             attempt=waiting[each.job].view.attempt,
+            incarnation=waiting[each.job].view.incarnation,
             time=now,
             expected_s=_known_s(each.expected),
             low_s=_known_s(each.low),

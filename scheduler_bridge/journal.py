@@ -112,6 +112,7 @@ class Journal:
             action=decision.action,
             job=decision.job,
             attempt=decision.attempt,
+            incarnation=decision.incarnation,
             cause=decision.cause,
             node=decision.node if decision.action.on_node else held_against,
             user=self.watch(decision.id).user or "",

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from records import Action, Decision, DecisionResult, Outcome
+from records import Action, Decision, DecisionResult, Outcome, same_incarnation
 
 KEPT = 86400.0
 """Seconds after its expiry in which a decision that was never tried is still known. Seen again later, it is too late anyway."""
@@ -147,10 +147,16 @@ class Ledger:
         """Yield the lives of all decisions to evict a job."""
         yield from (self._entries[key] for key in self._evictions)
 
-    def about(self, job: str, attempt: int) -> list[LedgerEntry]:
+    def about(self, job: str, attempt: int, incarnation: str = "") -> list[LedgerEntry]:
         """Return the lives of the decisions about one attempt of a job."""
         known = [self._entries[key] for key in sorted(self._by_job.get(job, ()))]
-        return [one for one in known if one.decision and (one.decision.job, one.decision.attempt) == (job, attempt)]
+        return [
+            one
+            for one in known
+            if one.decision
+            and (one.decision.job, one.decision.attempt) == (job, attempt)
+            and same_incarnation(one.decision.incarnation, incarnation)
+        ]
 
     def open(self) -> set[str]:
         """Return the ids of the decisions about which something may still be done."""

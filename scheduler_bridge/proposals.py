@@ -51,7 +51,7 @@ class Proposals:
         """Conclude what a hang led to that is over, where nothing was done about it yet."""
         if alarm.kind is not AlarmKind.HANG or alarm.raised:
             return
-        for entry in self._journal.ledger.about(alarm.job, alarm.attempt):
+        for entry in self._journal.ledger.about(alarm.job, alarm.attempt, alarm.incarnation):
             about = entry.decision
             if about and about.policy == cancel_hung.POLICY and entry.untouched and about.time <= alarm.time:
                 self._journal.conclude(about, Objection("alarm", f"the hang is over: {alarm.detail}"))
@@ -100,12 +100,12 @@ class Proposals:
     def _proposals(self, failure: Failure) -> dict[str, Decision]:
         """Return what a verdict leads to, by policy."""
         users = self._journal.ledger.users_against(failure.node, self._journal.clock()) if failure.node else ()
-        saved = self._journal.saves.path(failure.job, failure.attempt)
+        saved = self._journal.saves.path(failure.job, failure.attempt, failure.incarnation)
         return {each.policy: each for each in propose(failure, self._journal.settings, users, saved)}
 
     def _earlier(self, failure: Failure) -> list[LedgerEntry]:
         """Return what verdicts on the same attempt led to."""
-        about = self._journal.ledger.about(failure.job, failure.attempt)
+        about = self._journal.ledger.about(failure.job, failure.attempt, failure.incarnation)
         return [entry for entry in about if entry.policy in OF_FAILURES]
 
     def _is_proposed(self, proposal: Decision) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from records import Checkpoint, CheckpointState
+from records import Checkpoint, CheckpointState, same_incarnation, same_job
 
 KEPT = 20_000
 """Jobs whose checkpoint is known: those that saved last."""
@@ -19,13 +19,21 @@ class Saves(Mapping[str, Checkpoint]):
         if checkpoint.state is not CheckpointState.DURABLE:
             return
         known = self._newest.pop(checkpoint.job, None)
-        self._newest[checkpoint.job] = max(known, checkpoint, key=_age) if known else checkpoint
+        if known and not same_job(known, checkpoint):
+            self._newest[checkpoint.job] = max(known, checkpoint, key=lambda each: each.time)
+        else:
+            self._newest[checkpoint.job] = max(known, checkpoint, key=_age) if known else checkpoint
         if len(self._newest) > KEPT:
             del self._newest[next(iter(self._newest))]
 
-    def path(self, job: str, attempt: int) -> str:
-        """Return where a job saved last, in that attempt or before it; empty where nothing says."""
+    def of(self, job: str, incarnation: str) -> Checkpoint | None:
+        """Return the newest durable checkpoint of a job; None where none is known."""
         saved = self._newest.get(job)
+        return saved if saved and same_incarnation(saved.incarnation, incarnation) else None
+
+    def path(self, job: str, attempt: int, incarnation: str = "") -> str:
+        """Return where a job saved last, in that attempt or before it; empty where nothing says."""
+        saved = self.of(job, incarnation)
         return saved.path if saved and saved.attempt <= attempt else ""
 
     def __getitem__(self, job: str) -> Checkpoint:

@@ -26,9 +26,9 @@ class SigningKeyError(UserError):
 def signed_bytes(decision: Decision) -> bytes:
     """Return what is signed: the fields that say what to do, each as a netstring (`LENGTH:BYTES,`), one after the other.
 
-    In this order: `schedmate-decision-1`, id, action, job, node, attempt, time, expires, mode, policy, reason, cause, cause_id, the
-    number of excluded nodes and each of them, node_evidence (0 or 1), grace_s, checkpoint, beneficiary. Numbers are written in
-    decimal, seconds as whole milliseconds. The evidence is left out: it is quoted for people.
+    In this order: `schedmate-decision-1`, id, action, job, node, attempt, incarnation, time, expires, mode, policy, reason, cause,
+    cause_id, the number of excluded nodes and each of them, node_evidence (0 or 1), grace_s, checkpoint, beneficiary. Numbers are written
+    in decimal, seconds as whole milliseconds. The evidence is left out: it is quoted for people.
     """
     fields = [
         "schedmate-decision-1",
@@ -37,6 +37,7 @@ def signed_bytes(decision: Decision) -> bytes:
         decision.job,
         decision.node,
         str(decision.attempt),
+        decision.incarnation,
         str(round(decision.time * 1000)),
         str(round(decision.expires * 1000)),
         decision.mode.value,

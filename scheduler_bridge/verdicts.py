@@ -38,11 +38,11 @@ class Verdicts:
     """By attempt. Order and repeats do not matter."""
 
     def __init__(self) -> None:
-        self._newest: OrderedDict[tuple[str, int], Verdict] = OrderedDict()
+        self._newest: OrderedDict[tuple[str, str, int], Verdict] = OrderedDict()
 
     def remember(self, failure: Failure) -> bool:
         """Take in a verdict; return False for a revision older than one that was seen already."""
-        attempt = (failure.job, failure.attempt)
+        attempt = (failure.job, failure.incarnation, failure.attempt)
         known = self._newest.get(attempt)
         if known and failure.revision < known.revision:
             return False
@@ -53,6 +53,6 @@ class Verdicts:
             self._newest.popitem(last=False)
         return True
 
-    def of(self, job: str, attempt: int) -> Verdict | None:
+    def of(self, job: str, attempt: int, incarnation: str = "") -> Verdict | None:
         """Return the newest verdict on an attempt; None where none is known."""
-        return self._newest.get((job, attempt))
+        return self._newest.get((job, incarnation, attempt))

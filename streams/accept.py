@@ -44,7 +44,7 @@ _LIFE = ("nodes", "command", "directory", "user", "branch", "name", "exit_code",
 """What a pipe may report of its command beside the identity of the event."""
 _LOSS = ("nodes", "lines", "detail")
 """The same of lines that a producer lost."""
-_IDENTITY = ("id", "job", "attempt", "kind", "time", "scheduler")
+_IDENTITY = ("id", "job", "attempt", "incarnation", "kind", "time", "scheduler")
 _DIGITS = 20
 """Characters of a number given as text, at most."""
 _STREAMS = ("stdout", "stderr")

@@ -31,6 +31,7 @@ type Decision struct {
 	Job          string   `json:"job"`
 	Node         string   `json:"node"`
 	Attempt      int      `json:"attempt"`
+	Incarnation  string   `json:"incarnation"`
 	Time         float64  `json:"time"`
 	Expires      float64  `json:"expires"`
 	Mode         string   `json:"mode"`
@@ -54,7 +55,7 @@ func signedBytes(d Decision) []byte {
 		evidence = "1"
 	}
 	fields := []string{
-		"schedmate-decision-1", d.ID, d.Action, d.Job, d.Node, strconv.Itoa(d.Attempt), milliseconds(d.Time),
+		"schedmate-decision-1", d.ID, d.Action, d.Job, d.Node, strconv.Itoa(d.Attempt), d.Incarnation, milliseconds(d.Time),
 		milliseconds(d.Expires), d.Mode, d.Policy, d.Reason, d.Cause, d.CauseID, strconv.Itoa(len(d.ExcludeNodes)),
 	}
 	fields = append(fields, d.ExcludeNodes...)

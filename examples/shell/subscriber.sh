@@ -13,7 +13,7 @@ shift $(($# < 3 ? $# : 3))
 # The fields that say what to do, each as a netstring (docs/decisions.md, "Verifying a signature").
 fields='
   def ms: . * 1000 | round | tostring;
-  [ "schedmate-decision-1", .id, .action, .job // "", .node // "", (.attempt // 0 | tostring), (.time | ms), (.expires | ms),
+  [ "schedmate-decision-1", .id, .action, .job // "", .node // "", (.attempt // 0 | tostring), .incarnation // "", (.time | ms), (.expires | ms),
     .mode // "shadow", .policy, .reason, .cause // "", .cause_id // "", (.exclude_nodes // [] | length | tostring) ]
   + (.exclude_nodes // [])
   + [ (if .node_evidence then "1" else "0" end), (.grace_s // 0 | ms), .checkpoint // "", .beneficiary // "" ]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from records import GpuActivity, GpuSample, GpuSpan, GpuState, Placement, Position, derived_id
+from records import GpuActivity, GpuSample, GpuSpan, GpuState, JobReference, Placement, Position, derived_id
 
 from .gpu import GAP_S, FollowedGpu
 
@@ -57,7 +57,7 @@ def follow(
     Args:
         sample: The sample.
         position: Its place.
-        live: The attempts on the node then, by job and attempt.
+        live: The attempts on the node then, by `Placement.run`.
         state: What is remembered of the node; it moves on.
     """
     gpu = _gpu(sample, state)
@@ -83,7 +83,7 @@ def follow(
             if told != job.told:
                 job.told, job.since = told, sample.time
             job.time, job.changed = sample.time, None
-            made.append(_record(placement.job, placement.attempt, spans, job, sample, position))
+            made.append(_record(key, spans, job, sample, position))
     return made + _left(sample, position, live, state)
 
 
@@ -103,10 +103,9 @@ def _left(
     """Return the last word on attempts that are on the node no more."""
     made = []
     for key in [key for key in state.jobs if key not in live]:
-        name, attempt = key.rsplit("/", 1)
         over = state.jobs.pop(key)
         if over.told:
-            made.append(_record(name, int(attempt), [], over, sample, position))
+            made.append(_record(key, [], over, sample, position))
     return made
 
 
@@ -142,14 +141,16 @@ def _span(gpu: FollowedGpu, job: str, alone: str, time: float) -> GpuSpan | None
     return GpuSpan(gpu=gpu.gpu, state=state, since=gpu.since, rank=rank)
 
 
-def _record(  # noqa: PLR0917  # an attempt, its GPUs, what is remembered of them, and the sample that shows it
-    job: str, attempt: int, spans: list[GpuSpan], known: JobGpus, sample: GpuSample, position: Position
-) -> GpuActivity:
+def _record(run: str, spans: list[GpuSpan], known: JobGpus, sample: GpuSample, position: Position) -> GpuActivity:
+    """Return the record for an attempt, which `Placement.run` names."""
+    reference, _, attempt = run.rpartition("/")
+    job, incarnation = JobReference.parse(reference)
     seconds = {state: known.seconds.get(state, 0.0) for state in GpuState}
     return GpuActivity(
-        id=derived_id("gpu_activity", f"{job}/{attempt}/{sample.node}", position),
+        id=derived_id("gpu_activity", f"{run}/{sample.node}", position),
         job=job,
-        attempt=attempt,
+        attempt=int(attempt),
+        incarnation=incarnation,
         node=sample.node,
         time=sample.time,
         gpus=spans,

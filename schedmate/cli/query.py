@@ -47,7 +47,7 @@ def command(
     `schedmate query --sql "SELECT count() FROM job_metrics WHERE job = {job:String}" job=4711`
     """
     from schedmate.services.sink import clickhouse_reader
-    from sinks.clickhouse import ask, checked, checked_statement
+    from sinks.clickhouse import ask, checked, checked_statement, run
 
     arguments = [*([name] if name and sql else []), *(given or [])]
     if not name and not sql:
@@ -58,15 +58,15 @@ def command(
     )
     loaded: Loaded = context.obj
     settings = loaded.settings.clickhouse
-    question = sql
-    if not question:
-        query, values = checked(name or "", values)
-        question = query.sql
+    if not sql:
+        checked(name or "", values)  # before a server is asked
     client = clickhouse_reader(settings)()
     try:
         if sql:
             question = checked_statement(client, sql, values, embedded=settings.url.startswith("chdb:"))
-        answer = ask(client, question, values)
+            answer = ask(client, question, values)
+        else:
+            answer = run(client, name or "", values)
     finally:
         client.close()
     print_rows(answer.columns, answer.rows, as_json=as_json, as_csv=as_csv, relative=False)

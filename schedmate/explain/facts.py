@@ -14,11 +14,11 @@ from .records import JobRecords, Row, in_force, outcomes, read_records
 
 _PROGRESS = (
     "SELECT max(m.step) AS step, argMax(m.step_time_s, m.time) AS step_time_s, argMax(m.loss, m.time) AS loss, max(m.time) AS time "
-    "FROM job_metrics AS m WHERE m.job = {job:String} AND m.attempt = {attempt:Int64}"
+    "FROM job_metrics AS m WHERE m.job = {job:String} AND m.attempt = {attempt:Int64} AND m.incarnation IN ({incarnation:String}, '')"
 )
 _PEOPLE = (
     "SELECT time, user, cause, error_type, component, line, comment FROM feedback "
-    "WHERE job = {job:String} AND attempt = {attempt:Int64} ORDER BY time DESC LIMIT 5"
+    "WHERE job = {job:String} AND attempt = {attempt:Int64} AND incarnation IN ({incarnation:String}, '') ORDER BY time DESC LIMIT 5"
 )
 OWN_MEMORY = ("oom_killer", "cgroup_oom", "systemd_oom", "host_memory", "worker_killed", "out_of_memory")
 """Causes that are a job's hunger for memory, on whatever node: no sign that a node is ill."""
@@ -31,19 +31,20 @@ _NEIGHBOURS = (
 _FINDINGS = (
     "SELECT time, node, severity, signature, component, gpu, device, max(f.times) AS times, text, "
     "place_topic AS topic, place_partition AS partition, place_offset AS offset, place_line AS line "
-    "FROM node_findings AS f WHERE job = {job:String} AND attempt = {attempt:Int64} "
+    "FROM node_findings AS f WHERE job = {job:String} AND attempt = {attempt:Int64} AND incarnation IN ({incarnation:String}, '') "
     "GROUP BY time, node, severity, signature, component, gpu, device, text, topic, partition, offset, line "
     "ORDER BY indexOf(['fatal', 'error', 'info', 'warning'], toString(severity)), time LIMIT 12"
 )
 _SLOWDOWNS = (
     # What it recovered to is a second row of the same measurement.
     "SELECT packed_job, toString(node) AS node, time, before_s, after_s, ratio, max(s.recovered) AS recovered FROM slowdowns AS s "
-    "WHERE job = {job:String} AND attempt = {attempt:Int64} "
+    "WHERE job = {job:String} AND attempt = {attempt:Int64} AND incarnation IN ({incarnation:String}, '') "
     "GROUP BY packed_job, node, time, before_s, after_s, ratio ORDER BY time LIMIT 12"
 )
 _LOOKS = (
     "SELECT model, error_type, faulty_component, root_line FROM model_answers "
-    "WHERE job = {job:String} AND attempt = {attempt:Int64} AND error_type NOT IN ('', 'unknown') "
+    "WHERE job = {job:String} AND attempt = {attempt:Int64} AND incarnation IN ({incarnation:String}, '') "
+    "AND error_type NOT IN ('', 'unknown') "
     "ORDER BY model, revision DESC, time DESC LIMIT 1 BY model"
 )
 
@@ -109,7 +110,7 @@ def facts_of(client: Client, records: JobRecords, attempt: int | None = None) ->
         return None
     job, newest = records.job, max(known)
     chosen = _last_failed(records, newest) if attempt is None else attempt
-    values = {"job": job, "attempt": str(chosen)}
+    values = {"job": job, "incarnation": records.found.incarnation, "attempt": str(chosen)}
     verdicts = [row for row in records.verdicts if row["attempt"] == chosen]
     progress = next(iter(_rows(ask(client, _PROGRESS, values))), None)
     node = verdicts[-1]["node"] if verdicts else ""

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from clickhouse_connect.driver.client import Client
 
-from records import PRODUCER_EVENTS
-from sinks.clickhouse import ask, run
+from records import JobReference
+from sinks.clickhouse import FoundJob, ask, find_job, run
 
 Row = Mapping[str, Any]
 
@@ -19,25 +19,26 @@ _LIMIT: Final = 10_000
 _EVENTS: Final = (
     "SELECT attempt, toString(kind) AS kind, time, toString(scheduler) AS scheduler, "
     "arrayMap(node -> toString(node), nodes) AS nodes, gpus, toString(user) AS user, toString(state) AS state, exit_code, signal, "
-    "packed_with FROM job_events WHERE job = {job:String} AND kind IN {kinds:Array(String)} "
-    "ORDER BY scheduler IN {producers:Array(String)}, time DESC LIMIT {limit:UInt32}"
+    "packed_with FROM scheduler_events WHERE job = {job:String} AND incarnation IN ({incarnation:String}, '') "
+    "AND kind IN {kinds:Array(String)} ORDER BY time DESC LIMIT {limit:UInt32}"
 )
 _KINDS: Final = ("submitted", "started", "packed", "unpacked", "requeued", "ended")
 _ALARMS: Final = (
-    "SELECT attempt, toString(kind) AS kind, since, min(raised) AS standing FROM alarms WHERE job = {job:String} "
+    "SELECT attempt, toString(kind) AS kind, since, min(raised) AS standing FROM alarms "
+    "WHERE job = {job:String} AND incarnation IN ({incarnation:String}, '') "
     "GROUP BY attempt, kind, since HAVING max(raised) ORDER BY since DESC LIMIT {limit:UInt32}"
 )
 _SAVES: Final = (
     "SELECT attempt, number, since, toString(state) AS state, toString(durable_by) AS durable_by, step, path FROM checkpoint_saves "
-    "WHERE job = {job:String} ORDER BY attempt DESC, since DESC LIMIT {limit:UInt32}"
+    "WHERE job = {job:String} AND incarnation IN ({incarnation:String}, '') ORDER BY attempt DESC, since DESC LIMIT {limit:UInt32}"
 )
 _DECISIONS: Final = (
     "SELECT time, id, toString(action) AS action, job, attempt, toString(mode) AS mode, toString(policy) AS policy, reason "
-    "FROM decisions WHERE job = {job:String} ORDER BY time DESC, id LIMIT {limit:UInt32}"
+    "FROM decisions WHERE job = {job:String} AND incarnation IN ({incarnation:String}, '') ORDER BY time DESC, id LIMIT {limit:UInt32}"
 )
 _RESULTS: Final = (
     "SELECT time, decision_id, toString(action) AS action, attempt, toString(outcome) AS outcome, detail, toString(actuator) AS actuator "
-    "FROM decision_results WHERE job = {job:String} ORDER BY time DESC LIMIT {limit:UInt32}"
+    "FROM decision_results WHERE job = {job:String} AND incarnation IN ({incarnation:String}, '') ORDER BY time DESC LIMIT {limit:UInt32}"
 )
 
 
@@ -47,6 +48,7 @@ class JobRecords:
 
     Attributes:
         job: The job.
+        found: Which job of its id it is, and the others.
         events: What schedulers reported of it, the newest first; what pipes reported where no scheduler did, since every user can write
             events of pipes.
         verdicts: All revisions of its verdicts: newest attempt first, then as they were said.
@@ -57,6 +59,7 @@ class JobRecords:
     """
 
     job: str
+    found: FoundJob
     events: Sequence[Row]
     verdicts: Sequence[Row]
     alarms: Sequence[Row]
@@ -66,25 +69,24 @@ class JobRecords:
 
 
 def read_records(client: Client, job: str) -> JobRecords:
-    """Return what is on record of `job`; all is empty where nothing is.
+    """Return what is on record of `job`, as a person names it (`find_job`); all is empty where nothing is.
 
     Raises:
         SinkRejected: The database has no tables.
         SinkUnavailable: The server is away.
     """
+    found = find_job(client, job)
 
     def rows(sql: str) -> list[Row]:
-        values: dict[str, Any] = {"job": job, "limit": str(_LIMIT)}
-        values |= {"kinds": list(_KINDS), "producers": list(PRODUCER_EVENTS)} if sql is _EVENTS else {}
+        values = {**found.values(), "limit": str(_LIMIT)} | ({"kinds": list(_KINDS)} if "{kinds:" in sql else {})
         answer = ask(client, sql, values)
         return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
 
-    events = rows(_EVENTS)
-    reported = [row for row in events if row["scheduler"] not in PRODUCER_EVENTS]
-    said = run(client, "history", {"job": job, "limit": str(_LIMIT)})
+    said = run(client, "history", {"job": str(JobReference(found.job, found.incarnation)), "limit": str(_LIMIT)})
     return JobRecords(
-        job=job,
-        events=reported or events,
+        job=found.job,
+        found=found,
+        events=rows(_EVENTS),
         verdicts=[dict(zip(said.columns, row, strict=True)) for row in said.rows],
         alarms=rows(_ALARMS),
         saves=rows(_SAVES),

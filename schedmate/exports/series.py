@@ -8,17 +8,23 @@ from typing import Any, Final, NamedTuple
 from clickhouse_connect.driver.client import Client
 
 from records import UserError
-from sinks.clickhouse import ask
+from sinks.clickhouse import ask, find_job
 
 NAMES: Final = {"loss": "loss", "step_time_s": "step time (s)", "throughput": "throughput"}
 """Columns that are exported, and what each is called there."""
 
-_ATTEMPT: Final = "SELECT max(attempt) AS attempt, count() AS reports FROM job_metrics WHERE job = {job:String}"
-_RANK: Final = "SELECT min(rank) AS rank, count() AS reports FROM job_metrics WHERE job = {job:String} AND attempt = {attempt:Int64}"
+_ATTEMPT: Final = (
+    "SELECT max(attempt) AS attempt, count() AS reports FROM job_metrics "
+    "WHERE job = {job:String} AND incarnation IN ({incarnation:String}, '')"
+)
+_RANK: Final = (
+    "SELECT min(rank) AS rank, count() AS reports FROM job_metrics "
+    "WHERE job = {job:String} AND incarnation IN ({incarnation:String}, '') AND attempt = {attempt:Int64}"
+)
 _VALUES: Final = """
 SELECT toUnixTimestamp64Micro(m.time) / 1e6 AS at, m.step AS step, m.loss AS loss, m.step_time_s AS step_time_s, m.throughput AS throughput
 FROM job_metrics AS m
-WHERE m.job = {job:String} AND m.attempt = {attempt:Int64} AND m.rank = {rank:Int64}
+WHERE m.job = {job:String} AND m.incarnation IN ({incarnation:String}, '') AND m.attempt = {attempt:Int64} AND m.rank = {rank:Int64}
 ORDER BY m.time, m.id
 """
 
@@ -63,18 +69,20 @@ def read_series(client: Client, job: str, attempt: int | None = None) -> Series:
         SinkRejected: The database has no tables.
         SinkUnavailable: The server is away.
     """
+    found = find_job(client, job)
+    about = {"job": found.job, "incarnation": found.incarnation}
     if attempt is None:
-        (newest,) = _rows(client, _ATTEMPT, job=job)
+        (newest,) = _rows(client, _ATTEMPT, **about)
         if not newest["reports"]:
             raise NothingKnown(
                 f"expected a job that reported progress, got {job[:200]!r}, of which nothing is on record"
             )
         attempt = int(newest["attempt"])
-    (lowest,) = _rows(client, _RANK, job=job, attempt=str(attempt))
+    (lowest,) = _rows(client, _RANK, **about, attempt=str(attempt))
     if not lowest["reports"]:
         raise NothingKnown(f"expected an attempt of job {job[:200]!r} that reported progress, got {attempt}")
     rank = int(lowest["rank"])
-    return Series(job, attempt, rank, _rows(client, _VALUES, job=job, attempt=str(attempt), rank=str(rank)))
+    return Series(job, attempt, rank, _rows(client, _VALUES, **about, attempt=str(attempt), rank=str(rank)))
 
 
 def _rows(client: Client, sql: str, **values: str) -> list[Mapping[str, Any]]:

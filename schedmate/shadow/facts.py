@@ -34,7 +34,7 @@ _CONCERNED = (
 _ATTEMPTS = (
     "SELECT a.job AS job, a.attempt AS attempt, started, ended, nodes, gpus, state, exit_code, v.signature AS cause, "  # noqa: S608 - names of ours
     "v.error_type AS error_type FROM attempts AS a LEFT JOIN verdicts AS v ON v.job = a.job AND v.attempt = a.attempt "
-    f"WHERE a.job IN {_CONCERNED} ORDER BY job, attempt"
+    f"AND v.incarnation = a.incarnation WHERE a.job IN {_CONCERNED} ORDER BY job, attempt"
 )
 _AFTERWARDS = (
     # What began on a node within a day after its drain was decided.
@@ -43,7 +43,7 @@ _AFTERWARDS = (
     "FROM (SELECT DISTINCT id, node, time FROM decisions WHERE action = 'drain' AND time > toDateTime64({since:Float64}, 3)) AS d "
     "INNER JOIN (SELECT *, arrayJoin(nodes) AS node FROM attempts WHERE started > toDateTime64({since:Float64}, 3)) AS a "
     "ON a.node = d.node "
-    "LEFT JOIN verdicts AS v ON v.job = a.job AND v.attempt = a.attempt "
+    "LEFT JOIN verdicts AS v ON v.job = a.job AND v.attempt = a.attempt AND v.incarnation = a.incarnation "
     "WHERE a.started > d.time AND a.started < d.time + toIntervalDay(1)"
 )
 _SAVED = (

@@ -226,7 +226,13 @@ def _organisations(census: Census, found: SpotQuota | None, peaks: dict[str, flo
 def _beyond_quota(gpus: float, census: Census, held: Sequence[BeyondQuota]) -> list[BeyondQuota]:
     """Return who does not fit, and who is held: in the order of their waits, each takes what is left where it fits."""
     waiting = [
-        BeyondQuota(job=job.view.job, attempt=job.view.attempt, gpus=gpus_wanted(job), since=job.since)
+        BeyondQuota(
+            job=job.view.job,
+            attempt=job.view.attempt,
+            incarnation=job.view.incarnation,
+            gpus=gpus_wanted(job),
+            since=job.since,
+        )
         for job in census.spot_waiting
     ]
     left, beyond = gpus - census.spot_gpus, []

@@ -16,7 +16,7 @@ SELECT e.time AS time, e.duration_s AS duration_s, e.duration_low_s AS duration_
     e.remaining_s AS remaining_s, e.remaining_low_s AS remaining_low_s, e.remaining_high_s AS remaining_high_s, e.done AS done,
     e.gpu_utilisation AS gpu_utilisation, toString(e.method) AS method
 FROM estimates AS e
-WHERE e.job = {job:String} AND e.attempt = {attempt:Int64}
+WHERE e.job = {job:String} AND e.attempt = {attempt:Int64} AND e.incarnation IN ({incarnation:String}, '')
 ORDER BY e.revision DESC, e.id LIMIT 1
 """
 
@@ -40,7 +40,7 @@ def read_estimate(database: Database, row: Mapping[str, Any]) -> Mapping[str, An
     """Return the estimate in force on the attempt of `row`; None where there is none. Raises as `Database.rows` does."""
     if row["condition"] not in ("running", "queued", "unknown"):
         return None
-    found = database.rows(_NEWEST, job=row["job"], attempt=row["attempt"])
+    found = database.rows(_NEWEST, job=row["job"], incarnation=row["incarnation"], attempt=row["attempt"])
     return found[0] if found and found[0]["method"] != "unknown" else None
 
 

@@ -46,33 +46,35 @@ COLUMNS: Final = (
 # The view `verdicts` would read all columns of all failures. Of one job, `one_job.py` says the same of its rows.
 _JOBS: Final = """
 WITH
+newest AS
+(
+    SELECT job, argMax(incarnation, (kind IN ('submitted', 'started'), time)) AS incarnation
+    FROM scheduler_events GROUP BY job
+),
 latest AS
 (
-    SELECT * EXCEPT by_scheduler
-    FROM
-    (
-        SELECT
-            e.job AS job, e.attempt AS attempt, e.scheduler NOT IN ('pipe', 'producer') AS by_scheduler,
-            countIf(e.kind = 'started') > 0 AS has_started,
-            minIf(e.time, e.kind = 'started') AS first_start,
-            maxOrNullIf(e.time, e.kind IN ('ended', 'requeued')) AS last_end,
-            argMaxIf((e.nodes, ifNull(e.gpus, 0)), e.time, e.kind = 'started') AS place,
-            argMaxIf(e.user, e.time, e.kind IN ('started', 'submitted')) AS user,
-            argMaxIf((e.state, e.exit_code, e.signal), e.time, e.kind = 'ended') AS how,
-            argMaxIf(e.kind, e.time, e.kind IN ('submitted', 'started', 'requeued', 'ended')) AS last_kind,
-            max(e.time) AS last_event
-        FROM job_events AS e
-        GROUP BY e.job, e.attempt, by_scheduler
-    )
-    ORDER BY job, by_scheduler DESC, attempt DESC
+    SELECT
+        e.job AS job, e.incarnation AS incarnation, e.attempt AS attempt,
+        countIf(e.kind = 'started') > 0 AS has_started,
+        minIf(e.time, e.kind = 'started') AS first_start,
+        maxOrNullIf(e.time, e.kind IN ('ended', 'requeued')) AS last_end,
+        argMaxIf((e.nodes, ifNull(e.gpus, 0)), e.time, e.kind = 'started') AS place,
+        argMaxIf(e.user, e.time, e.kind IN ('started', 'submitted')) AS user,
+        argMaxIf((e.state, e.exit_code, e.signal), e.time, e.kind = 'ended') AS how,
+        argMaxIf(e.kind, e.time, e.kind IN ('submitted', 'started', 'requeued', 'ended')) AS last_kind,
+        max(e.time) AS last_event
+    FROM scheduler_events AS e
+    WHERE (e.job, e.incarnation) IN (SELECT job, incarnation FROM newest)
+    GROUP BY e.job, e.incarnation, e.attempt
+    ORDER BY job, attempt DESC
     LIMIT 1 BY job
 ),
 verdict AS
 (
     SELECT
-        f.job AS job, f.attempt AS attempt,
+        f.job AS job, if(f.job IN (SELECT job FROM newest), f.incarnation, '') AS incarnation, f.attempt AS attempt,
         argMin((f.error_type, f.signature, f.message), (-f.revision, -f.confidence, f.id)) AS said
-    FROM failures AS f GROUP BY f.job, f.attempt
+    FROM failures AS f GROUP BY job, incarnation, attempt
 ),
 past AS
 (
@@ -90,13 +92,13 @@ known AS
     SELECT * FROM latest
     UNION ALL
     SELECT
-        m.job, max(m.attempt), false, min(m.minute), NULL, ([], 0), '', ('', NULL, NULL), '', max(m.minute)
+        m.job, '', max(m.attempt), false, min(m.minute), NULL, ([], 0), '', ('', NULL, NULL), '', max(m.minute)
     FROM job_throughput_1m AS m WHERE m.job NOT IN (SELECT job FROM latest) GROUP BY m.job
 ),
 judged AS
 (
     SELECT
-        l.job AS job, l.attempt AS attempt, toString(l.user) AS user,
+        l.job AS job, l.incarnation AS incarnation, l.attempt AS attempt, toString(l.user) AS user,
         arrayMap(n -> toString(n), l.place.1) AS nodes, l.place.2 AS gpus,
         if(l.has_started, toNullable(l.first_start), NULL) AS started,
         if(l.last_end >= l.first_start, l.last_end, NULL) AS ended,
@@ -115,7 +117,7 @@ judged AS
         ) AS condition,
         if(condition IN ('running', 'unknown'), s.kinds, []) AS alarms
     FROM known AS l
-    LEFT JOIN verdict AS v ON v.job = l.job AND v.attempt = l.attempt
+    LEFT JOIN verdict AS v ON v.job = l.job AND v.incarnation = l.incarnation AND v.attempt = l.attempt
     LEFT JOIN past AS p ON p.job = l.job
     LEFT JOIN standing AS s ON s.job = l.job AND s.attempt = l.attempt
 )

@@ -24,6 +24,7 @@ def one_job(database: Database, records: JobRecords, reports: Sequence[Reports])
     causes = {row["signature"] for row in verdicts.values() if row["error_type"] != "none" and row["signature"]}
     row = {
         "job": records.job,
+        "incarnation": records.found.incarnation,
         "attempt": attempt,
         **{name: known[name] for name in ("user", "nodes", "gpus", "state", "exit_code", "signal")},
         "started": known["started"],

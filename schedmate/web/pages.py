@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from processors.diagnose import Signature
+from records import JobReference
 from schedmate.explain import facts_of, read_records, sections
 from schedmate.shadow import DECISION, EXPLANATION, SUMMARY, as_row, judge, summarise, summary
 from schedmate.shadow import gather as gather_shadows
@@ -125,11 +126,13 @@ class Pages:
             raise HTTPException(404, "No job was named.")
         records = self._database.use(lambda client: read_records(client, name))
         facts = self._database.use(lambda client: facts_of(client, records, attempt))
-        reports = read_reports(self._database, name)
+        found = records.found
+        reports = read_reports(self._database, found)
         row = one_job(self._database, records, reports)
         if facts is None and row is None:
             raise HTTPException(404, f"Nothing is on record of job {name!r}.")
-        status = self._now.states([row]).get(name) if row and self._now else None
+        name = str(JobReference(found.job, found.incarnation)) if found.others else found.job
+        status = self._now.states([row]).get(found.job) if row and self._now and found.is_newest else None
         if row and status:
             row = lay_over(row, status)
         known = timeline(self._database, records, reports, row["nodes"] if row else [])
@@ -145,9 +148,11 @@ class Pages:
         marks, plot = known.marks[::-1], draw(known)
         return render(
             request, "job.html",
-            name=name, row=row, estimate=estimate, expected=expected(estimate) if estimate else None, start=starts(start) if start else "",
+            name=name, job=found.job, others=found.others, row=row, estimate=estimate,
+            expected=expected(estimate) if estimate else None, start=starts(start) if start else "",
             parts_of=parts, timeline=known, marks=marks, plot=plot, curves=plot_data(known, plot) if plot else "", facts=facts,
-            attempts=sorted({mark.attempt for mark in marks}), ranks=rank_map(self._database, name, reports), lines=self._read is not None,
+            attempts=sorted({mark.attempt for mark in marks}), ranks=rank_map(self._database, found.job, reports),
+            lines=self._read is not None,
         )  # fmt: skip
 
     def lines(self, request: Request, form: Form = "html") -> Response:

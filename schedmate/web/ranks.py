@@ -27,6 +27,7 @@ SELECT row, column, max(seconds) AS seconds, count() AS reporting FROM
         sum(t.step_time_sum) / sum(t.step_time_reports) AS seconds
     FROM job_throughput_1m AS t
     WHERE t.job = {job:String} AND t.attempt = {attempt:Int64}
+        AND t.minute >= fromUnixTimestamp({since:Int64}) AND t.minute <= fromUnixTimestamp({until:Int64})
     GROUP BY t.rank, row, column
     HAVING sum(t.step_time_reports) > 0
 )
@@ -71,7 +72,15 @@ def rank_map(database: Database, job: str, reports: Sequence[Reports]) -> RankMa
     if minutes < FEWEST:
         return None
     width, per_row = -(-minutes // COLUMNS), newest.last // ROWS + 1
-    rows = database.rows(_CELLS, job=job, attempt=newest.attempt, since=since, width=width * 60, ranks=per_row)
+    rows = database.rows(
+        _CELLS,
+        job=job,
+        attempt=newest.attempt,
+        since=since,
+        until=since + minutes * 60,
+        width=width * 60,
+        ranks=per_row,
+    )
     return RankMap(
         attempt=newest.attempt,
         rows=newest.last // per_row + 1,

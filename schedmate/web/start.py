@@ -10,7 +10,7 @@ from .database import Database
 
 _NEWEST: Final = """
 SELECT time, expected_s, low_s, high_s, chance, toString(method) AS method
-FROM start_estimates WHERE job = {job:String} AND attempt = {attempt:Int64}
+FROM start_estimates WHERE job = {job:String} AND attempt = {attempt:Int64} AND incarnation IN ({incarnation:String}, '')
 ORDER BY time DESC LIMIT 1
 """
 
@@ -19,7 +19,7 @@ def read_start(database: Database, row: Mapping[str, Any]) -> Mapping[str, Any] 
     """Return what was told last of the start of `row`; None where it does not wait, or nothing was. Raises as `Database.rows` does."""
     if row["condition"] != "queued":
         return None
-    found = database.rows(_NEWEST, job=row["job"], attempt=row["attempt"])
+    found = database.rows(_NEWEST, job=row["job"], incarnation=row["incarnation"], attempt=row["attempt"])
     return found[0] if found else None
 
 

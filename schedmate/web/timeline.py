@@ -28,7 +28,7 @@ SELECT
     anyIf(toString(m.throughput_unit), m.throughput_unit != '') AS unit,
     m.attempt AS attempt
 FROM job_metrics AS m
-WHERE m.job = {job:String} AND m.rank = {rank:Int64}
+WHERE m.job = {job:String} AND m.incarnation IN ({incarnation:String}, '') AND m.rank = {rank:Int64}
 GROUP BY attempt, span
 ORDER BY attempt, span
 """
@@ -82,7 +82,7 @@ def timeline(database: Database, records: JobRecords, reports: Sequence[Reports]
     since = micros(min(each.since for each in reports))
     until = micros(max(each.until for each in reports)) + _MINUTE
     span = {"since": since, "width": max(1, (until - since) // SPANS + 1)}
-    rows = database.rows(_CURVES, job=job, rank=rank, **span)
+    rows = database.rows(_CURVES, job=job, incarnation=records.found.incarnation, rank=rank, **span)
     unit = next((row["unit"] for row in rows if row["unit"]), "")
     gpu = database.rows(_GPU, job=job, nodes=list(nodes), until=until, **span) if nodes else []
     curves = [

@@ -48,6 +48,7 @@ class JobView:
         opted_out: Its user wants it not to be restarted.
         successor: The id of the job that was submitted in its place, and that the rest is about; empty where it is the job itself.
         dependents: Jobs that waited for its success and now wait for this attempt's.
+        incarnation: Which job of this id it is (`records/incarnation.py`); empty where the scheduler does not show it.
         lacks_places: Parts of it have no place to run, though others may run already (Kubernetes places each pod by itself).
     """
 
@@ -71,6 +72,7 @@ class JobView:
     successor: str = ""
     dependents: tuple[str, ...] = ()
     lacks_places: bool = False
+    incarnation: str = ""
 
     def seen(self) -> dict[str, str]:
         """Return the view as `DecisionResult.seen` holds it."""

@@ -2,7 +2,7 @@
 
 from enum import Enum, auto
 
-from records import Action, Decision, DecisionResult
+from records import Action, Decision, DecisionResult, same_job
 
 from .base import Context, Objection
 
@@ -27,7 +27,13 @@ def check(decision: Decision, context: Context) -> Objection | None:
     settings = context.settings
     lineage = context.ledger.lineage
     whose = lineage(decision.job)
-    mine = [tried for tried in context.ledger.tried() if lineage(tried.job) == whose and _spent(tried) is spent]
+    mine = [
+        tried
+        for tried in context.ledger.tried()
+        if lineage(tried.job) == whose
+        and _spent(tried) is spent
+        and (tried.job != decision.job or same_job(tried, decision))
+    ]
     if spent is _Spent.LOST_NODE:
         if len(mine) < settings.restarts_after_lost_nodes:
             return None

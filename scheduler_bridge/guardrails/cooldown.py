@@ -3,7 +3,7 @@
 So is a job that was evicted.
 """
 
-from records import Action, Decision
+from records import Action, Decision, same_job
 
 from .base import Context, Objection
 
@@ -15,7 +15,7 @@ def check(decision: Decision, context: Context) -> Objection | None:
     settings, on_node = context.settings, decision.action.on_node
     since = context.now - (settings.node_cooldown_seconds if on_node else settings.evict_cooldown_seconds)
     for tried in context.ledger.tried():
-        same = tried.node == decision.node if on_node else tried.job == decision.job
+        same = tried.node == decision.node if on_node else same_job(tried, decision)
         if same and tried.action is decision.action and tried.time > since:
             return Objection("cooldown", f"{tried.decision_id} was tried {context.now - tried.time:.0f} s ago")
     return None

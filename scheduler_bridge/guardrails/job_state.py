@@ -1,6 +1,6 @@
 """What the scheduler must show before anything is done to a job."""
 
-from records import Action, Decision
+from records import Action, Decision, same_incarnation
 from scheduler_bridge.act_keys import act_key
 from scheduler_bridge.actuators import JobView, SchedulerJobState
 
@@ -19,6 +19,8 @@ def objection_of_state(decision: Decision, job: JobView | None, beneficiary: Job
     """
     if job is None:
         return Objection(NAME, f"the scheduler does not know job {decision.job} (any more): submit it again by hand")
+    if not same_incarnation(decision.incarnation, job.incarnation):
+        return Objection(NAME, f"job {job.job} is {job.incarnation} now, the decision is about {decision.incarnation}")
     if act_key(decision) in job.acts:
         return Objection("once", f"the scheduler's own record of job {job.job} says that this was carried out before")
     if decision.action is Action.RESTART:

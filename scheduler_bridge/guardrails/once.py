@@ -1,6 +1,6 @@
 """An attempt of a job is acted on once, whoever decides and for whatever cause."""
 
-from records import Action, Decision
+from records import Action, Decision, same_job
 
 from .base import Context, Objection
 
@@ -10,7 +10,7 @@ def check(decision: Decision, context: Context) -> Objection | None:
     if decision.action.on_node:
         return None
     for tried in context.ledger.tried():
-        same = tried.action is decision.action and tried.job == decision.job and tried.attempt == decision.attempt
+        same = tried.action is decision.action and same_job(tried, decision) and tried.attempt == decision.attempt
         if same and (decision.action is not Action.CANCEL_PACKING or tried.cause == decision.cause):
             return Objection("once", f"{tried.decision_id} was already tried on this attempt")
     return None

@@ -1,6 +1,6 @@
 """A job that has hung for long, by its log and by its GPUs → it ends, and its GPUs are free."""
 
-from records import Action, Alarm, AlarmKind, Decision, decision_id
+from records import Action, Alarm, AlarmKind, Decision, JobReference, decision_id
 from scheduler_bridge.settings import BridgeSettings
 
 POLICY = "cancel-hung-job"
@@ -21,10 +21,13 @@ def decide(alarm: Alarm, settings: BridgeSettings) -> Decision | None:
     if alarm.value is None or not alarm.value >= settings.cancel_hung_seconds:  # so written, a NaN decides nothing
         return None
     return Decision(
-        id=decision_id(Action.CANCEL, alarm.job, alarm.attempt, f"hang@{alarm.since:.3f}"),
+        id=decision_id(
+            Action.CANCEL, JobReference(alarm.job, alarm.incarnation), alarm.attempt, f"hang@{alarm.since:.3f}"
+        ),
         action=Action.CANCEL,
         job=alarm.job,
         attempt=alarm.attempt,
+        incarnation=alarm.incarnation,
         time=alarm.time,
         expires=alarm.time + min(FRESH_S, settings.ttl_seconds),
         mode=settings.mode(Action.CANCEL),

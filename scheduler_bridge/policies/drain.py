@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from records import Action, Component, Decision, ErrorType, Failure, RecoveryAction, decision_id
+from records import Action, Component, Decision, ErrorType, Failure, JobReference, RecoveryAction, decision_id
 from scheduler_bridge.settings import NODE_EVIDENCE_S, BridgeSettings
 from scheduler_bridge.verdicts import cause_of
 
@@ -54,11 +54,14 @@ def decide(failure: Failure, settings: BridgeSettings, users_against: Collection
     if confirmed and failure.recovery_action is not None:
         reported_by += f", and its driver asks for {failure.recovery_action.replace('_', ' ')}"
     return Decision(
-        id=decision_id(Action.DRAIN, failure.node, failure.attempt, f"{cause}@{failure.job}"),
+        id=decision_id(
+            Action.DRAIN, failure.node, failure.attempt, f"{cause}@{JobReference(failure.job, failure.incarnation)}"
+        ),
         action=Action.DRAIN,
         job=failure.job,
         node=failure.node,
         attempt=failure.attempt,
+        incarnation=failure.incarnation,
         time=failure.time,
         expires=failure.time + min(NODE_EVIDENCE_S, settings.ttl_seconds),
         mode=settings.mode(Action.DRAIN),

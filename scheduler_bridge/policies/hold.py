@@ -1,6 +1,6 @@
 """A spot job waits that does not fit into the quota → it is held; it fits again → it is released."""
 
-from records import Action, BeyondQuota, Decision, Quota, counted, decision_id
+from records import Action, BeyondQuota, Decision, JobReference, Quota, counted, decision_id
 from scheduler_bridge.settings import FURTHEST, BridgeSettings
 
 POLICY = "hold-beyond-quota"
@@ -26,10 +26,11 @@ def decide(quota: Quota, settings: BridgeSettings) -> list[Decision]:
 
 def _hold(quota: Quota, each: BeyondQuota, settings: BridgeSettings) -> Decision:
     return Decision(
-        id=decision_id(Action.HOLD, each.job, each.attempt, CAUSE),
+        id=decision_id(Action.HOLD, JobReference(each.job, each.incarnation), each.attempt, CAUSE),
         action=Action.HOLD,
         job=each.job,
         attempt=each.attempt,
+        incarnation=each.incarnation,
         time=quota.time,
         expires=quota.until,
         mode=min(settings.mode(Action.HOLD), settings.mode(Action.RELEASE), key=FURTHEST.index),
@@ -48,10 +49,11 @@ def _release(quota: Quota, each: BeyondQuota, settings: BridgeSettings) -> Decis
     # One that expired, as all actions were stopped, is decided again.
     turn = int(quota.time // settings.ttl_seconds)
     return Decision(
-        id=decision_id(Action.RELEASE, each.job, each.attempt, f"{CAUSE}@{turn}"),
+        id=decision_id(Action.RELEASE, JobReference(each.job, each.incarnation), each.attempt, f"{CAUSE}@{turn}"),
         action=Action.RELEASE,
         job=each.job,
         attempt=each.attempt,
+        incarnation=each.incarnation,
         time=quota.time,
         expires=quota.time + settings.ttl_seconds,
         mode=settings.mode(Action.RELEASE),

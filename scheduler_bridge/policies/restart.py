@@ -1,6 +1,6 @@
 """An infrastructure failure that a restart would cure → start the job again, away from the suspect node (SchedMate §3.3)."""
 
-from records import Action, Component, Decision, ErrorType, Failure, decision_id
+from records import Action, Component, Decision, ErrorType, Failure, JobReference, decision_id
 from scheduler_bridge.settings import BridgeSettings
 from scheduler_bridge.verdicts import cause_of
 
@@ -35,13 +35,13 @@ def decide(failure: Failure, settings: BridgeSettings, checkpoint: str = "") -> 
     cause = cause_of(failure)
     root = failure.root
     place = f"{root.topic}/{root.partition}/{root.offset}/{root.line}" if root else "no-line"
+    about = JobReference(failure.job, failure.incarnation)
     return Decision(
-        id=decision_id(
-            Action.RESTART, failure.job, failure.attempt, f"{cause}@{place}" + f"~{suspect}" * bool(suspect)
-        ),
+        id=decision_id(Action.RESTART, about, failure.attempt, f"{cause}@{place}" + f"~{suspect}" * bool(suspect)),
         action=Action.RESTART,
         job=failure.job,
         attempt=failure.attempt,
+        incarnation=failure.incarnation,
         time=failure.time,
         expires=failure.time + settings.ttl_seconds,
         mode=settings.mode(Action.RESTART),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from eviction import weigh
-from records import Checkpoint
+from records import Checkpoint, same_job
 from scheduler_bridge.actuators import RunningJob
 
 SILENT = 7200.0
@@ -42,6 +42,8 @@ def loss_of(job: RunningJob, saves: Mapping[str, Checkpoint], evictions: int, no
         now: Seconds since 1970.
     """
     saved = saves.get(job.view.job)
+    if saved and not same_job(saved, job.view):
+        saved = None
     # A checkpoint of an earlier attempt: the job went on from it, as far as anyone knows.
     since = max(saved.since, job.since) if saved else job.since
     unsaved = max(0.0, now - since)

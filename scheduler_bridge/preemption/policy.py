@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from eviction import EvictionPlan
-from records import Action, Checkpoint, Decision, counted, decision_id
+from records import Action, Checkpoint, Decision, JobReference, counted, decision_id
 from scheduler_bridge.actuators import Queue, RunningJob, SchedulerJobState, SchedulerNodeState, WaitingJob
 from scheduler_bridge.selectors import matches_any
 from scheduler_bridge.settings import BridgeSettings
@@ -115,10 +115,13 @@ def _evict(job: RunningJob, loss: Loss, waiting: WaitingJob, settings: BridgeSet
     since = "since its last durable checkpoint" if saved else "since its start; it reports no checkpoint"
     gpus = counted(job.gpus, "GPU")
     return Decision(
-        id=decision_id(Action.EVICT, view.job, view.attempt, f"{gains.job}@{gains.attempt}"),
+        id=decision_id(
+            Action.EVICT, JobReference(view.job, view.incarnation), view.attempt, f"{gains.job}@{gains.attempt}"
+        ),
         action=Action.EVICT,
         job=view.job,
         attempt=view.attempt,
+        incarnation=view.incarnation,
         time=now,
         expires=now + min(LIFETIME, settings.ttl_seconds),
         mode=settings.mode(Action.EVICT),

@@ -11,7 +11,19 @@ from .errors import (
     KubernetesUnavailable,
     ResourceVersionExpired,
 )
-from .lineage import ACTS, ATTEMPT, LINEAGE, STOPPED_FOR, JobName, attempt_of, is_cancelled, job_id, lineage_of
+from .lineage import (
+    ACTS,
+    ATTEMPT,
+    INCARNATION,
+    LINEAGE,
+    STOPPED_FOR,
+    JobName,
+    attempt_of,
+    incarnation_of,
+    is_cancelled,
+    job_id,
+    lineage_of,
+)
 from .objects import Job, Meta, Node, Pod, Taint
 from .placement import admits, excluded_nodes, is_tied_to_pods, pinned_nodes, with_excluded
 from .resources import cpus, gpus, main_container, memory, requested
@@ -32,6 +44,7 @@ from .workloads import (
 __all__ = [
     "ACTS",
     "ATTEMPT",
+    "INCARNATION",
     "KINDS",
     "LINEAGE",
     "QUEUE",
@@ -62,6 +75,7 @@ __all__ = [
     "cpus",
     "excluded_nodes",
     "gpus",
+    "incarnation_of",
     "is_cancelled",
     "is_resumed",
     "is_tied_to_pods",

@@ -13,11 +13,14 @@ LINEAGE = "schedmate.io/lineage"
 """Label: the name of the first Job of a lineage. A Job without it is the first."""
 ATTEMPT = "schedmate.io/attempt"
 """Annotation (and label of the pods of a restarted Job): how often the job was started before. 0 where it is absent."""
+INCARNATION = "schedmate.io/incarnation"
+"""Annotation of a restarted Job: the uid of the first Job of its lineage, which tells lineages of one name apart."""
 ACTS = "schedmate.io/acts"
 """Annotation: the keys of what was done to the job or node."""
 STOPPED_FOR = "schedmate.io/stopped-for"
 """Annotation: the key of the act that stopped the job and is to let it go again. It is gone once that was done."""
 _MOST = 1_000_000
+_UID = re.compile(r"[A-Za-z0-9-]{1,64}", re.ASCII)
 _CANCELLED = re.compile(r"[:,]cancel/[0-9a-f]{16}$", re.ASCII)
 
 
@@ -51,6 +54,12 @@ def attempt_of(meta: Meta) -> int:
     """Return how often the job was started before. An annotation that is no number counts as none: users may write it."""
     noted = meta.annotations.get(ATTEMPT, "")
     return min(int(noted), _MOST) if noted.isascii() and noted.isdecimal() and len(noted) <= 9 else 0
+
+
+def incarnation_of(meta: Meta) -> str:
+    """Return the uid of the first object of a lineage. An annotation that cannot be a uid counts as none: users may write it."""
+    noted = meta.annotations.get(INCARNATION, "")
+    return noted if LINEAGE in meta.labels and _UID.fullmatch(noted) else meta.uid
 
 
 def is_cancelled(meta: Meta) -> bool:

@@ -1,6 +1,7 @@
 """History: every record in ClickHouse, on a server or embedded, each exactly once."""
 
 from .client import DATABASE, open_client
+from .incarnations import FoundJob, find_job
 from .migrate import check_schema, lost, migrate
 from .queries import Parameter, Query, QueryResult, ask, checked, queries, run
 from .retention import KEEP_DAYS, KEPT, set_retention
@@ -17,6 +18,7 @@ __all__ = [
     "STORED_TOPICS",
     "TABLE_OF",
     "ClickHouseWriter",
+    "FoundJob",
     "Parameter",
     "Query",
     "QueryResult",
@@ -25,6 +27,7 @@ __all__ = [
     "check_schema",
     "checked",
     "checked_statement",
+    "find_job",
     "lost",
     "migrate",
     "open_client",

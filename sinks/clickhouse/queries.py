@@ -14,6 +14,7 @@ from clickhouse_connect.driver.client import Client
 from sinks.errors import SinkRejected
 
 from .faults import translated_errors
+from .incarnations import find_job
 
 _TITLE = re.compile(r"^-- title: (.+)$", re.MULTILINE)
 _ABOUT = re.compile(r"^-- about: (.+)$", re.MULTILINE)
@@ -81,6 +82,8 @@ def run(client: Client, name: str, given: Mapping[str, str] | None = None) -> Qu
         SinkUnavailable: The server is away.
     """
     query, values = checked(name, given or {})
+    if "{incarnation:" in query.sql or "{since:" in query.sql:
+        values |= find_job(client, values["job"]).values()
     return ask(client, query.sql, values)
 
 

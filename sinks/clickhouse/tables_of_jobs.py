@@ -6,7 +6,7 @@ from records import encode
 from .columns import encoded, integer, made, maybe_integer, maybe_real, maybe_time, part, plain, real, text, texts, time
 from .table import Table
 
-_ATTEMPT = (text("id"), text("job"), integer("attempt"))
+_ATTEMPT = (text("id"), text("job"), integer("attempt"), text("incarnation"))
 
 TABLES: tuple[Table, ...] = (
     Table(

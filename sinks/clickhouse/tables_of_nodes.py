@@ -21,7 +21,7 @@ from .columns import (
 )
 from .table import Table
 
-_ATTEMPT = (text("id"), text("job"), integer("attempt"))
+_ATTEMPT = (text("id"), text("job"), integer("attempt"), text("incarnation"))
 
 
 def _gpus_in(state: records.GpuState, activity: records.GpuActivity) -> int:

@@ -14,8 +14,8 @@ from .faults import translated_errors
 from .tables import Row
 
 _IN_FORCE = (
-    "SELECT job, attempt, revision, id FROM failures WHERE job IN {jobs:Array(String)} "
-    "ORDER BY job, attempt, revision DESC, confidence DESC, id LIMIT 1 BY job, attempt"
+    "SELECT job, attempt, incarnation, revision, id FROM failures WHERE job IN {jobs:Array(String)} "
+    "ORDER BY job, attempt, incarnation, revision DESC, confidence DESC, id LIMIT 1 BY job, attempt, incarnation"
 )
 _JOBS = 500
 """Jobs asked for at once: some 10 KB of parameters, well below the 128 KiB that a server takes in a form field."""
@@ -29,7 +29,7 @@ def new_verdicts(client: Client, rows: Sequence[Row], there: Collection[str]) ->
     force = _in_force(client, sorted({record.job for _, record in verdicts if record.id in there}))
     known, new = set(there), []
     for row, record in sorted(verdicts, key=lambda each: each[1].revision):
-        attempt = record.job, record.attempt
+        attempt = record.job, record.attempt, record.incarnation
         revision, id_ = force.get(attempt, (0, ""))
         if record.id in known and (record.id == id_ or record.revision <= revision):
             continue
@@ -40,10 +40,10 @@ def new_verdicts(client: Client, rows: Sequence[Row], there: Collection[str]) ->
     return new
 
 
-def _in_force(client: Client, jobs: Sequence[str]) -> dict[tuple[str, int], tuple[int, str]]:
+def _in_force(client: Client, jobs: Sequence[str]) -> dict[tuple[str, int, str], tuple[int, str]]:
     found = {}
     for start in range(0, len(jobs), _JOBS):
         with translated_errors("looking for verdicts in force"):
             rows = client.query(_IN_FORCE, parameters={"jobs": list(jobs[start : start + _JOBS])}).result_rows
-        found.update({(job, attempt): (revision, id_) for job, attempt, revision, id_ in rows})
+        found.update({tuple(attempt): (revision, id_) for *attempt, revision, id_ in rows})
     return found

@@ -5,7 +5,7 @@ that is late or replayed changes nothing, and never holds back another source.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -38,6 +38,8 @@ class SectionUpdate:
         position: Text that sorts as the positions do.
         fields: The section's fields; an empty value takes a field away.
         newest_only: True where a later change of the section replaces all that this one sets.
+        incarnation: Which job of the id it is about; empty where not known.
+        time: Time of the record, in seconds since 1970.
     """
 
     kind: str
@@ -46,12 +48,17 @@ class SectionUpdate:
     position: str
     fields: Mapping[str, str]
     newest_only: bool = False
+    incarnation: str = ""
+    time: float = 0.0
 
 
 def changes(place: Position, record: Record) -> list[SectionUpdate]:
     """Return what `record`, read at `place`, changes. Nothing where Redis does not show its kind."""
     make = _MAKERS.get(type(record))
-    return make(place, record) if make else []
+    made = make(place, record) if make else []
+    if not (incarnation := getattr(record, "incarnation", "")):
+        return made
+    return [replace(each, incarnation=incarnation, time=getattr(record, "time", 0.0)) for each in made]
 
 
 def _position(*numbers: float) -> str:

@@ -26,7 +26,7 @@ class MemoryState:
         return status_of(name, self._hashes.get(("job", name), {}), self._hashes.get(("ranks", name), {}))
 
     def _advance(self, change: SectionUpdate) -> None:
-        """Do what `advance.lua` does: move one section forward, and never back."""
+        """Do what `advance.lua` does: move one section forward, and never back. It knows jobs by their ids alone."""
         fields = self._hashes.setdefault((change.kind, change.name), {})
         if fields.get(change.section, "") >= change.position:
             return

@@ -105,7 +105,17 @@ class RedisState:
             fields = [text for pair in change.fields.items() for text in pair]
             self._advance(
                 keys=self._keys_of(change),
-                args=[change.section, change.position, self._keep_s, self._keep_ended_s, now, change.name, *fields],
+                args=[
+                    change.section,
+                    change.position,
+                    self._keep_s,
+                    self._keep_ended_s,
+                    now,
+                    change.name,
+                    change.incarnation,
+                    change.time,
+                    *fields,
+                ],
                 client=pipe,
             )
         for index in (self._keys.jobs, self._keys.nodes, self._keys.clusters):
@@ -126,12 +136,12 @@ class RedisState:
 def _newest(made: Iterable[SectionUpdate]) -> list[SectionUpdate]:
     """Return the changes without those that a later one of the same section replaces whole."""
     kept: list[SectionUpdate] = []
-    newest: dict[tuple[str, str, str], SectionUpdate] = {}
+    newest: dict[tuple[str, str, str, str], SectionUpdate] = {}
     for change in made:
         if not change.newest_only:
             kept.append(change)
             continue
-        section = (change.kind, change.name, change.section)
+        section = (change.kind, change.name, change.incarnation, change.section)
         had = newest.get(section)
         if had is None or change.position > had.position:
             newest[section] = change

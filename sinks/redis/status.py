@@ -30,6 +30,7 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         job: The scheduler's job id.
+        incarnation: Which job of this id it is; empty where not known.
         state: `submitted`, `running`, `requeued`, `ended`; empty where no scheduler was heard.
         state_time: When it came into that state.
         attempt: Restart count, by the newest source.
@@ -124,6 +125,7 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     job: str
+    incarnation: str = ""
     state: str = ""
     state_time: float | None = None
     attempt: int = 0

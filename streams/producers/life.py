@@ -30,7 +30,7 @@ class Life:
     """
 
     def __init__(self, who: Identity, run: ShippingRun, producer: str) -> None:
-        self._who, self._began, self._producer = who, run.began, producer
+        self._who, self._run, self._producer = who, run, producer
         try:
             user = pwd.getpwuid(os.geteuid()).pw_name
         except KeyError:
@@ -41,11 +41,11 @@ class Life:
 
     def started(self) -> Outgoing:
         """Return the event of the start."""
-        return self._event(STARTED, self._began)
+        return self._event(STARTED, self._run.began)
 
     def ended(self, now: float, status: int | None) -> Outgoing:
         """Return the event of the end: `status` is the exit code, -N where signal N killed the command, None where nobody knows."""
-        at = max(now, self._began)
+        at = max(now, self._run.began)
         if status is None:
             return self._event(ENDED, at, detail="its output ended; how it ended is not known")
         if status < 0:
@@ -57,6 +57,7 @@ class Life:
         return job_event(
             id=f"{PIPE}/{who.job}/{who.attempt}/{kind}/{self._producer}",
             job=who.job,
+            incarnation=self._run.incarnation,
             attempt=who.attempt,
             kind=kind,
             time=at,

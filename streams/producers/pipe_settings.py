@@ -6,6 +6,7 @@ Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,6 +29,12 @@ class ShippingRun(NamedTuple):
     began: float
     command: Sequence[str] = ()
     directory: str | None = None
+
+    @property
+    def incarnation(self) -> str:
+        """The incarnation of a job that no scheduler reports: its start (`records/incarnation.py`)."""
+        seconds, milliseconds = divmod(int(self.began * 1000), 1000)
+        return time.strftime("pipe/%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{milliseconds:03d}Z"
 
 
 class PipeSettings(NamedTuple):

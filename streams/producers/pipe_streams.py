@@ -183,6 +183,8 @@ class _Stream:
             rank=who.rank,
             stream=STREAMS[number],
         )
+        if settings.run is not None:
+            make = partial(make, incarnation=settings.run.incarnation)
         self.chunker = Chunker(make, seq=self._seq, start=self._safe, limits=settings.limits or SHIPPED)
 
     def take(self, item: Block | Gap, now: float) -> None:

@@ -22,6 +22,7 @@ from scheduler_clients.kubernetes import (
     Meta,
     Pod,
     WorkloadObject,
+    incarnation_of,
     job_id,
     kind_of,
     main_container,
@@ -144,6 +145,7 @@ class PodLogs:
         return container.name, LogChunk(
             job=job_id(owner.metadata, "" if isinstance(owner, Job) else owner.WORD),
             attempt=present_attempt(owner),
+            incarnation=incarnation_of(owner.metadata),
             node=self._node,
             rank=rank_of(pod, owner),
             lines=[],

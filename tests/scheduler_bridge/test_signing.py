@@ -43,7 +43,7 @@ class Evicts(NoScheduler):
 
 
 def test_what_is_signed_can_be_built_in_any_language() -> None:
-    signed = b"20:schedmate-decision-1,11:evict/1/0/x,5:evict,1:1,0:,1:0,13:1800000000000,13:1800000060000,3:act,1:p,2:\xc3\x84,0:,0:,"
+    signed = b"20:schedmate-decision-1,11:evict/1/0/x,5:evict,1:1,0:,1:0,0:,13:1800000000000,13:1800000060000,3:act,1:p,2:\xc3\x84,0:,0:,"
     signed += b"1:2,2:n1,2:n2,1:0,1:0,0:,0:,"
     assert signed_bytes(DECISION) == signed
     assert KEYS.sign(DECISION).signature == "new:" + hmac.new(b"n" * 32, signed, hashlib.sha256).hexdigest()

@@ -94,7 +94,8 @@ def prepare(question: ModelQuestion, lines: Sequence[Sample]) -> PreparedQuestio
         return None
     places = {each.number: known[each.number] for each in shown}
     draft = ModelAnswer(
-        id="", job=question.job, attempt=question.attempt, about=question.about, revision=question.revision, time=0.0, model="", prompt="",
+        id="", job=question.job, attempt=question.attempt, incarnation=question.incarnation,
+            about=question.about, revision=question.revision, time=0.0, model="", prompt="",
     )  # fmt: skip
     return PreparedQuestion(
         prompt(shown, question.job),

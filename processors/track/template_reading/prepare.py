@@ -71,7 +71,8 @@ def prepare(question: ModelQuestion, lines: Sequence[Sample]) -> PreparedQuestio
         if asked is None or asked.key in question.known:
             continue
         draft = ModelAnswer(
-            id="", job=question.job, attempt=question.attempt, about=asked.key, time=0.0, model="", prompt="",
+            id="", job=question.job, attempt=question.attempt, incarnation=question.incarnation,
+            about=asked.key, time=0.0, model="", prompt="",
             samples=list(samples), node=question.node, rank=question.rank, stream=question.stream,
         )  # fmt: skip
         return PreparedQuestion(asked, draft, lambda content: {"numbers": numbers(content)})

@@ -15,6 +15,7 @@ from scheduler_clients.kubernetes import (
     WorkloadObject,
     WorkloadPhase,
     excluded_nodes,
+    incarnation_of,
     is_cancelled,
     is_resumed,
     present_attempt,
@@ -96,6 +97,7 @@ def view(name: str, job: Job | WorkloadObject, pods: Sequence[Pod], queued: Queu
         acts=acts_of(job),
         interrupted=interrupted,
         opted_out=job.metadata.annotations.get(ANNOTATION) == "no",
+        incarnation=incarnation_of(job.metadata),
         lacks_places=any(lacks_a_place(pod) for pod in present(pods)),
     )
 

@@ -4,7 +4,20 @@ import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from scheduler_clients.kubernetes import ACTS, ATTEMPT, LINEAGE, STOPPED_FOR, Job, WorkloadObject, with_excluded
+import msgspec
+
+from scheduler_clients.kubernetes import (
+    ACTS,
+    ATTEMPT,
+    INCARNATION,
+    LINEAGE,
+    STOPPED_FOR,
+    Job,
+    Meta,
+    WorkloadObject,
+    incarnation_of,
+    with_excluded,
+)
 
 CHECKPOINT = "SCHEDMATE_CHECKPOINT"
 """Where a job that starts again finds the path of its last durable checkpoint."""
@@ -71,7 +84,7 @@ def successor(
         "name": successor_name(lineage, attempt),
         "namespace": meta["namespace"],
         "labels": {**_own(meta.get("labels", {})), LINEAGE: lineage},
-        "annotations": {**annotations, ATTEMPT: str(attempt), ACTS: acts},
+        "annotations": {**annotations, ATTEMPT: str(attempt), INCARNATION: _incarnation(meta), ACTS: acts},
     }
     if owners := meta.get("ownerReferences"):
         made["ownerReferences"] = owners
@@ -91,6 +104,10 @@ def _prepare(template: dict[str, Any], lineage: str, attempt: int, exclude: tupl
         for container in template["spec"]["containers"]:
             kept = [one for one in container.get("env", []) if one.get("name") != CHECKPOINT]
             container["env"] = [*kept, {"name": CHECKPOINT, "value": checkpoint}]
+
+
+def _incarnation(meta: Mapping[str, Any]) -> str:
+    return incarnation_of(msgspec.convert(meta, Meta))
 
 
 def _own(notes: Mapping[str, str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from records import incarnation_of_time
 from scheduler_bridge.act_keys import add_key, read_keys
 from scheduler_bridge.actuators.views import JobView, SchedulerJobState
 from scheduler_bridge.opt_out import ANNOTATION
@@ -91,6 +92,7 @@ def view(attempt: Attempt, nodes: Iterable[str] = ()) -> JobView:
         priority=int(priority) if priority.isascii() and priority.isdecimal() and len(priority) <= 9 else None,
         interrupted=attempt.interrupted,
         opted_out=noted.get(ANNOTATION) == "no",
+        incarnation="" if attempt.name.attempt or not job.start_time else incarnation_of_time(job.start_time / 1000),
         queued=job.start_time / 1000 if job.start_time and job.status == "PENDING" else None,
     )
 

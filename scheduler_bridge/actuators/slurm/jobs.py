@@ -1,5 +1,6 @@
 """Slurm's jobs as the bridge sees them."""
 
+from records import incarnation_of_time
 from scheduler_bridge.actuators.views import JobView, SchedulerJobState
 from scheduler_clients.slurm import SlurmJob
 
@@ -56,4 +57,5 @@ def view(name: str, job: SlurmJob, shards_per_gpu: int, acts: tuple[str, ...], *
         interrupted=job.is_marked,
         queued=job.submitted,
         opted_out=opted_out,
+        incarnation="" if job.restarts else incarnation_of_time(job.submitted),  # a requeue changes the submit time
     )

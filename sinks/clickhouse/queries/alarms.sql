@@ -12,6 +12,6 @@ SELECT
     round(gpu_hours, 2) AS gpu_hours,
     detail
 FROM alarm_spans
-WHERE since > now() - toIntervalDay({days:UInt32}) AND ({job:String} = '' OR job = {job:String})
+WHERE since > now() - toIntervalDay({days:UInt32}) AND ({job:String} = '' OR job = {job:String} AND incarnation IN ({incarnation:String}, ''))
 ORDER BY over IS NULL DESC, since DESC
 LIMIT {limit:UInt32}

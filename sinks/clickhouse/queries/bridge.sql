@@ -12,6 +12,6 @@ SELECT
     if(o.last_outcome = '', NULL, round(dateDiff('millisecond', d.time, o.last_time) / 1000, 3)) AS seconds
 FROM decisions AS d
 LEFT JOIN decision_outcomes AS o ON o.decision_id = d.id
-WHERE d.time > now() - toIntervalDay({days:UInt32}) AND ({job:String} = '' OR d.job = {job:String})
+WHERE d.time > now() - toIntervalDay({days:UInt32}) AND ({job:String} = '' OR d.job = {job:String} AND d.incarnation IN ({incarnation:String}, ''))
 ORDER BY d.time DESC, d.id
 LIMIT {limit:UInt32}

@@ -14,7 +14,7 @@ SELECT
     argMaxIf(step, since, state = 'durable') AS last_step,
     argMaxIf(path, since, state = 'durable') AS last_path
 FROM checkpoint_saves
-WHERE since > now() - toIntervalDay({days:UInt32}) AND ({job:String} = '' OR job = {job:String})
+WHERE since > now() - toIntervalDay({days:UInt32}) AND ({job:String} = '' OR job = {job:String} AND incarnation IN ({incarnation:String}, ''))
 GROUP BY job, attempt
 ORDER BY last_durable, job, attempt
 LIMIT {limit:UInt32}

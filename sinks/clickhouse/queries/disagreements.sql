@@ -6,6 +6,6 @@
 
 SELECT job, attempt, verdict, confidence, signature, message, said, said_component, certainty, said_line, model, time
 FROM model_disagreements
-WHERE time > now() - toIntervalDay({days:UInt32}) AND ({job:String} = '' OR job = {job:String})
+WHERE time > now() - toIntervalDay({days:UInt32}) AND ({job:String} = '' OR job = {job:String} AND incarnation IN ({incarnation:String}, ''))
 ORDER BY time DESC, id
 LIMIT {limit:UInt32}

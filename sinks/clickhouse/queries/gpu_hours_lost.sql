@@ -10,7 +10,7 @@ SELECT
     uniqExact(job) AS jobs,
     countIf(gpus = 0) AS attempts_of_unknown_gpus
 FROM attempts
-INNER JOIN verdicts USING (job, attempt)
+INNER JOIN verdicts USING (job, attempt, incarnation)
 WHERE ended IS NOT NULL AND ended > now() - toIntervalWeek({weeks:UInt32})
 GROUP BY error_type, faulty_component, signature
 ORDER BY gpu_hours DESC, attempts DESC, error_type, signature

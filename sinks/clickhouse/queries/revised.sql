@@ -9,6 +9,6 @@ SELECT
     last_error_type, last_signature, last_source, last_confirmed_by, last_contradicted_by, last_message,
     last_time
 FROM revised_verdicts
-WHERE last_time > now() - toIntervalDay({days:UInt32}) AND ({job:String} = '' OR job = {job:String})
+WHERE last_time > now() - toIntervalDay({days:UInt32}) AND ({job:String} = '' OR job = {job:String} AND incarnation IN ({incarnation:String}, ''))
 ORDER BY last_time DESC, job, attempt
 LIMIT {limit:UInt32}

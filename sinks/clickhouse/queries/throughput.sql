@@ -11,6 +11,9 @@ SELECT
     first_step, last_step, reports
 FROM job_throughput
 WHERE job = {job:String}
-    AND minute > (SELECT max(minute) FROM job_throughput_1m WHERE job = {job:String}) - toIntervalHour({hours:UInt32})
+    AND minute >= toStartOfMinute(fromUnixTimestamp({since:Int64})) AND minute < fromUnixTimestamp({until:Int64})
+    AND minute > (
+        SELECT max(minute) FROM job_throughput_1m WHERE job = {job:String} AND minute < fromUnixTimestamp({until:Int64})
+    ) - toIntervalHour({hours:UInt32})
 ORDER BY minute DESC, attempt DESC, rank, unit
 LIMIT {limit:UInt32}

@@ -5,7 +5,7 @@
 
 WITH cost AS
 (
-    SELECT job, attempt, gpus * dateDiff('millisecond', started, assumeNotNull(ended)) / 3600000 AS hours
+    SELECT job, attempt, incarnation, gpus * dateDiff('millisecond', started, assumeNotNull(ended)) / 3600000 AS hours
     FROM attempts
     WHERE ended IS NOT NULL
 )
@@ -18,7 +18,7 @@ SELECT
     round(sum(cost.hours), 3) AS gpu_hours,
     argMax(v.message, v.time) AS latest_message
 FROM verdicts AS v
-LEFT JOIN cost ON cost.job = v.job AND cost.attempt = v.attempt
+LEFT JOIN cost ON cost.job = v.job AND cost.attempt = v.attempt AND cost.incarnation = v.incarnation
 WHERE v.time > now() - toIntervalDay({days:UInt32})
 GROUP BY signature, error_type, faulty_component
 ORDER BY failures DESC, gpu_hours DESC, signature, error_type

@@ -10,7 +10,17 @@ from typing import Any
 import msgspec
 
 from records import EventKind, JobEvent
-from scheduler_clients.kubernetes import QUEUE, Job, Pod, PodGroup, WorkloadObject, job_id, kind_of, present_attempt
+from scheduler_clients.kubernetes import (
+    QUEUE,
+    Job,
+    Pod,
+    PodGroup,
+    WorkloadObject,
+    incarnation_of,
+    job_id,
+    kind_of,
+    present_attempt,
+)
 from scheduler_clients.kubernetes import gpus as accelerators
 from scheduler_clients.kubernetes.objects import PodSpec
 
@@ -27,6 +37,7 @@ class ReportedJob(msgspec.Struct, kw_only=True):
     """What was told of a job so far.
 
     Attributes:
+        incarnation: Which job of this id it is: the uid of the first object of its lineage.
         uid: The object that is its newest attempt.
         attempt: The newest attempt that was told of.
         started: The newest attempt whose start was told; -1 for none.
@@ -34,6 +45,7 @@ class ReportedJob(msgspec.Struct, kw_only=True):
         nodes: Where it ran last.
     """
 
+    incarnation: str = ""
     uid: str = ""
     attempt: int = 0
     started: int = -1
@@ -69,17 +81,21 @@ def changes(
     events: list[JobEvent] = []
     after = {name: msgspec.structs.replace(state, nodes=list(state.nodes)) for name, state in known.items()}
     # The older object of a lineage ends before the newer one begins.
-    for job in sorted(jobs, key=_order):
+    jobs.sort(key=_order)
+    present = {_id(job): incarnation_of(job.metadata) for job in jobs}
+    for job in jobs:
         name, uid = _id(job), job.metadata.uid
+        if incarnation_of(job.metadata) != present[name]:
+            continue  # its name is used again
         state = after.get(name)
         if uid in parts and not (state and state.uid == uid):
             continue
         newest[name] = job
+        if state and state.incarnation != incarnation_of(job.metadata):
+            events += _lost(name, state, now)  # deleted, and created again under its name
+            state = None
         if state and state.uid != uid and present_attempt(job) < state.attempt:
             continue  # an earlier attempt of what was told of
-        if state and state.uid != uid and present_attempt(job) == state.attempt:
-            events += _lost(name, state, now)  # deleted, and submitted again under its name
-            state = None
         events += _life(job, of.get(uid, ()), state, after, now)
     for name in known.keys() - newest.keys():
         events += _lost(name, after.pop(name), now)
@@ -97,6 +113,8 @@ def _life(
 ) -> list[JobEvent]:
     """Tell of submission, requeues, start and end."""
     name, uid, attempt, about = _id(job), job.metadata.uid, present_attempt(job), _about(job)
+    incarnation = incarnation_of(job.metadata)
+    about["incarnation"] = incarnation
     if state and state.uid == uid:
         attempt = max(attempt, state.attempt)  # one that a person resumed, and suspends again
     made = seconds(job.metadata.creation_timestamp, now)
@@ -105,7 +123,7 @@ def _life(
     }
     events = []
     if state is None:
-        state = after[name] = ReportedJob(uid=uid, attempt=attempt)
+        state = after[name] = ReportedJob(incarnation=incarnation, uid=uid, attempt=attempt)
         kind = EventKind.REQUEUED if attempt else EventKind.SUBMITTED
         events.append(_event(name, uid, attempt, kind, made, **asked))
     elif attempt > state.attempt:
@@ -143,7 +161,12 @@ def _life(
 def _lost(name: str, state: ReportedJob, now: float) -> list[JobEvent]:
     if state.ended >= state.attempt:
         return []
-    how: dict[str, Any] = {"state": "CANCELLED", "detail": "it was deleted before it ended", "nodes": state.nodes}
+    how: dict[str, Any] = {
+        "incarnation": state.incarnation,
+        "state": "CANCELLED",
+        "detail": "it was deleted before it ended",
+        "nodes": state.nodes,
+    }
     return [_event(name, state.uid, state.attempt, EventKind.ENDED, now, user=name.partition("/")[0], **how)]
 
 

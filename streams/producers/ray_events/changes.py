@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from records import EventKind, JobEvent
+from records import EventKind, JobEvent, incarnation_of_time
 from scheduler_clients.ray import INTENT, RayJob, SubmissionName
 
 from .ending import ending
@@ -42,6 +42,7 @@ class ReportedJob(msgspec.Struct, kw_only=True):
     """What was told of a job so far.
 
     Attributes:
+        incarnation: Which job of this id it is: when its first attempt was submitted, as far as that was seen.
         submission: Its newest attempt, with the time of its submission: an id that was deleted may be used again.
         attempt: The number of that attempt.
         running: When it was first seen to run, in seconds since 1970; 0 for not yet.
@@ -50,6 +51,7 @@ class ReportedJob(msgspec.Struct, kw_only=True):
         nodes: Where it ran last.
     """
 
+    incarnation: str = ""
     submission: str = ""
     attempt: int = 0
     running: float = 0.0
@@ -95,14 +97,15 @@ def _life(job: RayJob, after: dict[str, ReportedJob], locate: Locate, now: float
     """Tell of submission, requeue, start and end of one attempt."""
     name, submission = SubmissionName.parse(job.id), _identity(job)
     state, attempt = after.get(name.lineage), name.attempt
+    incarnation = state.incarnation if state else incarnation_of_time(_seconds(job.start_time, 0.0) or None)
     events: list[JobEvent] = []
 
     def emit(kind: EventKind, time: float, **fields: Any) -> None:
         identity = f"{SCHEDULER}/{name.lineage}/{submission}/{attempt}/{kind}"
         events.append(
             JobEvent(
-                id=identity, job=name.lineage, attempt=attempt, kind=kind, time=time, scheduler=SCHEDULER,
-                command=job.entrypoint[:_TEXT], **fields,
+                id=identity, job=name.lineage, incarnation=incarnation, attempt=attempt, kind=kind, time=time,
+                scheduler=SCHEDULER, command=job.entrypoint[:_TEXT], **fields,
             )
         )  # fmt: skip
 
@@ -110,7 +113,12 @@ def _life(job: RayJob, after: dict[str, ReportedJob], locate: Locate, now: float
         emit(EventKind.REQUEUED if attempt else EventKind.SUBMITTED, _seconds(job.start_time, now))
         old = state or ReportedJob()
         state = ReportedJob(
-            submission=submission, attempt=attempt, started=old.started, ended=old.ended, nodes=old.nodes
+            incarnation=incarnation,
+            submission=submission,
+            attempt=attempt,
+            started=old.started,
+            ended=old.ended,
+            nodes=old.nodes,
         )
         after[name.lineage] = state
     if job.status == "RUNNING" and not state.running:
@@ -136,8 +144,8 @@ def _vanished(lineage: str, state: ReportedJob, now: float) -> list[JobEvent]:
     identity = f"{SCHEDULER}/{lineage}/{state.submission}/{state.attempt}/{kind}"
     return [
         JobEvent(
-            id=identity, job=lineage, attempt=state.attempt, kind=kind, time=now, scheduler=SCHEDULER,
-            nodes=state.nodes, detail=detail,
+            id=identity, job=lineage, incarnation=state.incarnation, attempt=state.attempt, kind=kind, time=now,
+            scheduler=SCHEDULER, nodes=state.nodes, detail=detail,
         )
     ]  # fmt: skip
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from records import EventKind, JobEvent, Workload
+from records import EventKind, JobEvent, JobReference, Workload, incarnation_of_time
 from scheduler_clients.slurm import ENDED, SlurmJob
 
 SCHEDULER = "slurm"
@@ -16,6 +16,7 @@ class ReportedJob(msgspec.Struct, kw_only=True):
     """What was told of a job so far.
 
     Attributes:
+        incarnation: Which job of this id it is: when it was submitted first.
         restarts: The newest attempt that was told of.
         started: The newest attempt whose start was told; -1 for none.
         ended: The newest attempt whose end was told; -1 for none.
@@ -23,6 +24,7 @@ class ReportedJob(msgspec.Struct, kw_only=True):
         nodes: Where it ran last.
     """
 
+    incarnation: str = ""
     restarts: int = 0
     started: int = -1
     ended: int = -1
@@ -44,17 +46,35 @@ def changes(
         gpus: Counts the GPUs of a job.
     """
     after = {name: msgspec.structs.replace(state, beside=dict(state.beside)) for name, state in known.items()}
+    events: list[JobEvent] = []
+    for name in [name for name, state in after.items() if name in jobs and _is_another(jobs[name], state)]:
+        detail = "Slurm uses the id for another job now; how this one ended was not seen"
+        events += _lost(name, after.pop(name), now, detail)
     pairs = _pairs(jobs)
-    events = _unpacked(after, jobs, pairs, now)
+    events += _unpacked(after, jobs, pairs, now)
     for name in sorted(jobs, key=_order):
         events += _life(name, jobs[name], after, now, gpus)
     events += _packed(after, jobs, pairs, now, gpus)
     for name in known.keys() - jobs.keys():
-        state = after.pop(name)
-        if state.ended < state.restarts:
-            detail = "Slurm no longer knows the job; how it ended was not seen"
-            events.append(_event(name, state.restarts, EventKind.ENDED, now, nodes=state.nodes, detail=detail))
+        events += _lost(name, after.pop(name), now, "Slurm no longer knows the job; how it ended was not seen")
     return events, after
+
+
+def _is_another(job: SlurmJob, state: ReportedJob) -> bool:
+    """Return whether `job` is not the one that was reported under its id.
+
+    A restart count never falls. The submit time tells two jobs apart before the first requeue, which changes it.
+    """
+    if job.restarts != state.restarts:
+        return job.restarts < state.restarts
+    return not job.restarts and bool(job.submitted) and incarnation_of_time(job.submitted) != state.incarnation
+
+
+def _lost(name: str, state: ReportedJob, now: float, detail: str) -> list[JobEvent]:
+    """Return the end of a job that Slurm does not show any more, unless it was reported."""
+    if state.ended >= state.restarts:
+        return []
+    return [_event(name, state, state.restarts, EventKind.ENDED, now, nodes=state.nodes, detail=detail)]
 
 
 def described(known: Mapping[str, ReportedJob], found: Mapping[str, Workload], now: float) -> list[JobEvent]:
@@ -66,7 +86,7 @@ def described(known: Mapping[str, ReportedJob], found: Mapping[str, Workload], n
         now: Seconds since 1970.
     """
     return [
-        _event(name, state.restarts, EventKind.DESCRIBED, now, workload=workload)
+        _event(name, state, state.restarts, EventKind.DESCRIBED, now, workload=workload)
         for name, workload in found.items()
         if (state := known.get(name)) and state.ended < state.restarts
     ]
@@ -80,18 +100,18 @@ def _life(
     asked = about | {"gpus": gpus(job)}
     events = []
     if name not in after:
-        after[name] = ReportedJob()
-        events.append(_event(name, 0, EventKind.SUBMITTED, job.submitted or now, **asked))
+        after[name] = ReportedJob(incarnation=incarnation_of_time(job.submitted))
+        events.append(_event(name, after[name], 0, EventKind.SUBMITTED, job.submitted or now, **asked))
     state = after[name]
     for attempt in range(state.restarts + 1, job.restarts + 1):
         time = job.submitted if job.submitted and attempt == job.restarts else now
-        events.append(_event(name, attempt, EventKind.REQUEUED, time, detail=job.reason, **asked))
+        events.append(_event(name, state, attempt, EventKind.REQUEUED, time, detail=job.reason, **asked))
     state.restarts = job.restarts
     over = job.state in ENDED
     if job.nodes and job.started and state.started < job.restarts and (over or job.state in ("RUNNING", "COMPLETING")):
         state.started, state.nodes = job.restarts, list(job.nodes)
         held: dict[str, Any] = {"nodes": list(job.nodes), "gpus": gpus(job), "sluid": job.sluid}
-        events.append(_event(name, job.restarts, EventKind.STARTED, job.started, **about, **held))
+        events.append(_event(name, state, job.restarts, EventKind.STARTED, job.started, **about, **held))
     if over and state.ended < job.restarts:
         state.ended = job.restarts
         how: dict[str, Any] = {
@@ -101,7 +121,7 @@ def _life(
             "detail": job.reason,
         }
         end = job.ended or now
-        events.append(_event(name, job.restarts, EventKind.ENDED, end, nodes=list(job.nodes), **about, **how))
+        events.append(_event(name, state, job.restarts, EventKind.ENDED, end, nodes=list(job.nodes), **about, **how))
     return events
 
 
@@ -146,7 +166,9 @@ def _unpacked(
             ends = [job.ended for job in (mine, theirs) if job and job.ended]
             place = f"{other}/{attempt}"
             time = min(ends, default=now)
-            told = _event(name, state.restarts, EventKind.UNPACKED, time, place, nodes=state.nodes, packed_with=other)
+            told = _event(
+                name, state, state.restarts, EventKind.UNPACKED, time, place=place, nodes=state.nodes, packed_with=other
+            )
             events.append(told)
     return events
 
@@ -170,10 +192,11 @@ def _packed(
         shared = sorted({host for host, _ in mine.devices & theirs.devices})
         told = _event(
             name,
+            after[name],
             mine.restarts,
             EventKind.PACKED,
             time,
-            f"{other}/{theirs.restarts}",
+            place=f"{other}/{theirs.restarts}",
             nodes=shared,
             gpus=gpus(mine),
             packed_with=other,
@@ -183,9 +206,23 @@ def _packed(
     return events
 
 
-def _event(job: str, attempt: int, kind: EventKind, time: float, place: str = "", **fields: object) -> JobEvent:
-    identity = f"{SCHEDULER}/{job}/{attempt}/{kind}" + (f"/{place}" if place else "")
-    return JobEvent(id=identity, job=job, attempt=attempt, kind=kind, time=time, scheduler=SCHEDULER, **fields)  # type: ignore[arg-type]
+def _event(
+    job: str, reported: ReportedJob, attempt: int, kind: EventKind, time: float, *, place: str = "", **fields: object
+) -> JobEvent:
+    """Return an event of `job`; `place` tells two of a kind in one attempt apart."""
+    identity = f"{SCHEDULER}/{JobReference(job, reported.incarnation)}/{attempt}/{kind}" + (
+        f"/{place}" if place else ""
+    )
+    return JobEvent(
+        id=identity,
+        job=job,
+        incarnation=reported.incarnation,
+        attempt=attempt,
+        kind=kind,
+        time=time,
+        scheduler=SCHEDULER,
+        **fields,  # type: ignore[arg-type]
+    )
 
 
 def _order(job: str) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from records import JobMetric, Position
 from schedmate.web.database import Database
 from schedmate.web.ranks import COLUMNS, ROWS, RankMap, rank_map
 from schedmate.web.reports import read_reports
-from sinks.clickhouse import ClickHouseWriter
+from sinks.clickhouse import ClickHouseWriter, FoundJob
 from tests.sinks.conftest import Embedded, embedded
 
 __all__ = ["embedded"]
@@ -25,7 +25,7 @@ def metric(job: str, rank: int, minute: int, seconds: float, attempt: int = 0) -
 
 
 def shown(database: Database, job: str) -> RankMap | None:
-    return rank_map(database, job, read_reports(database, job))
+    return rank_map(database, job, read_reports(database, FoundJob(job)))
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from schedmate.explain import JobRecords
 from schedmate.web.database import Database
 from schedmate.web.plot import draw
 from schedmate.web.timeline import Curve, Timeline, timeline
+from sinks.clickhouse import FoundJob
 
 BEGUN = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -24,6 +25,7 @@ def known() -> Timeline:
         cast("Database", None),  # no rank reported: nothing is asked for
         JobRecords(
             job="7",
+            found=FoundJob("7"),
             events=[
                 at(0, kind="started"),
                 at(10, kind="packed", packed_with="8"),

@@ -134,6 +134,7 @@ def test_a_successor_keeps_what_is_its_users_and_leaves_what_is_the_controllers(
     assert made["metadata"]["annotations"] == {
         "note": "mine",
         "schedmate.io/attempt": "1",
+        "schedmate.io/incarnation": before["metadata"]["uid"],
         "schedmate.io/acts": f"schedmate:restart/{ACT}",
     }
     assert made["metadata"]["ownerReferences"] == [{"kind": "CronJob", "name": "nightly"}]

@@ -41,7 +41,7 @@ def job(name: str = "train", attempt: int = 0, *, made: int = 0, end: str = "", 
         "namespace": "a",
         "uid": uid or f"{name}{attempt}",
         "creationTimestamp": at(made),
-        "annotations": {"schedmate.io/attempt": str(attempt)},
+        "annotations": {"schedmate.io/attempt": str(attempt), "schedmate.io/incarnation": f"{name}0"},
         "labels": {"schedmate.io/lineage": name} if attempt else {},
     }
     spec = {"template": {"spec": {"containers": [container]}}}
@@ -88,6 +88,28 @@ def test_the_life_of_a_job() -> None:
     events, known = step(known, [job(end="Failed")], [pod("train0", "Failed", code=3)])
     assert kinds(events) == [(0, ENDED)]
     assert (events[0].exit_code, events[0].signal, events[0].state, events[0].nodes) == (3, 0, "FAILED", ["n1"])
+
+
+def test_a_job_created_again_under_its_name_is_another_job() -> None:
+    first, known = step({}, [job(active=1)], [pod("train0")])
+    events, known = step(known, [job(active=1, uid="u2", made=30)], [pod("u2")])
+    assert kinds(events) == [(0, ENDED), (0, SUBMITTED), (0, STARTED)]
+    assert [event.incarnation for event in events] == ["train0", "u2", "u2"]
+    assert {event.id for event in first}.isdisjoint(event.id for event in events)
+    assert step(known, [job(active=1, uid="u2", made=30)], [pod("u2")])[0] == []
+
+
+def test_a_job_created_again_after_restarts_is_another_job() -> None:
+    restarted = job(attempt=1, made=20, active=1)
+    _, known = step({}, [job(end="Failed"), restarted], [pod("train1")])
+    again = job(active=1, uid="u2", made=40)
+    events, known = step(known, [restarted, again], [pod("train1"), pod("u2")])
+    assert [(event.incarnation, event.attempt, event.kind) for event in events] == [
+        ("train0", 1, ENDED),
+        ("u2", 0, SUBMITTED),
+        ("u2", 0, STARTED),
+    ]
+    assert step(known, [restarted, again], [pod("train1"), pod("u2")])[0] == []
 
 
 def test_a_gang_has_started_when_all_of_it_runs() -> None:

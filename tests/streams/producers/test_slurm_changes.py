@@ -78,9 +78,40 @@ def test_what_became_known_is_told_of_the_attempt_there_is_and_of_none_that_is_o
     trains = Workload(model_name="vit")
     told = described(known, dict.fromkeys(["1", "2", "3", "forgotten"], trains), 300.0)
     assert [(event.id, event.attempt, event.time, event.workload) for event in told] == [
-        ("slurm/1/0/described", 0, 300.0, trains),
-        ("slurm/3/1/described", 1, 300.0, trains),
+        ("slurm/1@1970-01-01T00:01:30Z/0/described", 0, 300.0, trains),
+        ("slurm/3@1970-01-01T00:01:30Z/1/described", 1, 300.0, trains),
     ]
+
+
+def test_an_id_that_is_used_again_names_another_job() -> None:
+    later = 90.0 + 60 * 86_400
+    first, known = step({}, job("1"))
+    events, known = step(known, job("1", submitted=later, started=later + 10))
+    assert [(event.kind, event.attempt) for event in events] == [
+        (EventKind.ENDED, 0),
+        (EventKind.SUBMITTED, 0),
+        (EventKind.STARTED, 0),
+    ]
+    assert [event.incarnation for event in events] == [
+        "1970-01-01T00:01:30Z",
+        "1970-03-02T00:01:30Z",
+        "1970-03-02T00:01:30Z",
+    ]
+    assert {event.id for event in first}.isdisjoint(event.id for event in events)
+
+
+def test_an_id_that_is_used_again_after_restarts_names_another_job() -> None:
+    _, known = step({}, job("1", restarts=2, submitted=500.0))
+    events, _ = step(known, job("1", "PENDING", submitted=900.0, started=None))
+    assert [(event.kind, event.attempt) for event in events] == [(EventKind.ENDED, 2), (EventKind.SUBMITTED, 0)]
+
+
+def test_a_requeue_changes_the_submit_time_and_not_the_job() -> None:
+    _, known = step({}, job("1"))
+    events, known = step(known, job("1", restarts=1, submitted=210.0, started=220.0))
+    assert [(event.kind, event.attempt) for event in events] == [(EventKind.REQUEUED, 1), (EventKind.STARTED, 1)]
+    assert {event.incarnation for event in events} == {"1970-01-01T00:01:30Z"}
+    assert step(known, job("1", restarts=1, submitted=210.0, started=220.0))[0] == []
 
 
 @given(st.lists(st.integers(0, 7), max_size=30), st.data())

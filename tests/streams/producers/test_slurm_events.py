@@ -110,7 +110,11 @@ class TestRealSlurm:
         slurm.run("scancel", waits)
         assert self.until(told, watcher, waits, EventKind.ENDED).workload is None
         assert after.workload
-        assert (before.lr, after.workload.lr, after.id) == (None, 0.0125, f"slurm/{waits}/0/described")
+        assert (before.lr, after.workload.lr, after.id) == (
+            None,
+            0.0125,
+            f"slurm/{waits}@{after.incarnation}/0/described",
+        )
         assert told.kinds(waits) == [EventKind.SUBMITTED, EventKind.DESCRIBED, EventKind.ENDED]
         assert value(watcher.metrics.sources_completed) == 1
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from records import EventKind, JobEvent, LogChunk
+from records import OWN_START, EventKind, JobEvent, LogChunk
 from streams.producers import pipe_records
 from streams.producers.build_pyz import NotStandalone, build, main, modules
 from streams.producers.envelope import TOPICS
@@ -135,9 +135,18 @@ def test_a_command_is_passed_through_and_shipped_with_its_start_and_end(node: No
     chunks = {chunk.stream: chunk for chunk in node.broker.chunks}
     out = chunks["stdout"]
     expected = LogChunk(
-        job="7", node="n1", producer=out.producer, first_line=1, first_piece=1, lines=["a", "b\\xff"], time=out.time
+        job="7",
+        incarnation=out.incarnation,
+        node="n1",
+        producer=out.producer,
+        first_line=1,
+        first_piece=1,
+        lines=["a", "b\\xff"],
+        time=out.time,
     )
     assert out == expected
+    assert out.incarnation.startswith(OWN_START)
+    assert {each.incarnation for each in (*node.broker.chunks, *node.broker.events)} == {out.incarnation}
     assert chunks["stderr"].lines == ["err"]
     started, ended = node.broker.events
     assert (started.kind, ended.kind, ended.exit_code) == (EventKind.STARTED, EventKind.ENDED, 3)
