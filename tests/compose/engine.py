@@ -77,6 +77,8 @@ def start_engine() -> Iterator[Engine]:
         finally:
             process.terminate()
             process.wait(60)
+            # The engine leaves this mounted, and the directory could not be removed.
+            subprocess.run(["umount", f"{scratch}/exec/netns/default"], capture_output=True, check=False)
 
 
 def _answers(socket: Path) -> bool:

@@ -125,6 +125,8 @@ class Stack:
         """Return the variables with which a program on this host reaches Kafka (docs/deploying.md, "Jobs on this host")."""
         return self.engine.environment | {
             "XDG_STATE_HOME": str(state),
+            # What sends a pipe's lines has the lowest priority: on a busy host it needs longer than the default.
+            "SCHEDMATE_PRODUCER__CLOSE_SECONDS": "120",
             "SCHEDMATE_KAFKA__BROKERS": f"localhost:{self.port}",
             "SCHEDMATE_KAFKA__SECURITY": "SASL_PLAINTEXT",
             "SCHEDMATE_KAFKA__SASL_MECHANISM": "PLAIN",
