@@ -84,7 +84,10 @@ def build_older(engine: Engine, tag: str, commit: str) -> None:
     require(shutil.which("git") is not None, "git", "apt-get install git.")
     archive = CACHE / "older.tar"
     done = subprocess.run(
-        ["git", "-C", ROOT, "archive", "--output", archive, commit], capture_output=True, text=True, check=False
+        ["git", "-C", ROOT, "-c", "tar.umask=0022", "archive", "--output", archive, commit],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     require(done.returncode == 0, f"commit {commit}", done.stderr)
     with archive.open("rb") as file:
