@@ -5,11 +5,11 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-QUICK = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "not ($(SLOW))"
+QUICK = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "not ($(SLOW) or compose)"
 WORKERS ?= $(shell expr $$(nproc) + 1)
 SLOW := kafka or redis or slurm or kubernetes or ray or clickhouse or vllm or slow
 
-.PHONY: help install dev demo pyz check types quick test bench chaos races fuzz corpus-score failures-score simulate docs site clean
+.PHONY: help install dev demo pyz check types quick test compose-test bench chaos races fuzz corpus-score failures-score simulate docs site clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,11 @@ test: $(VENV)/.developing  ## lint, types and all tests, on real servers
 	$(BIN)/python -m pytest --hypothesis-profile thorough --numprocesses 2 --dist loadfile -m "$(SLOW)" || failed=yes; \
 	[ -z "$$failed" ] || { echo "Flaky, or broken: what failed runs once more, alone."; \
 	  $(BIN)/python -m pytest --last-failed --last-failed-no-failures none -v; }
+
+compose-test: $(VENV)/.developing  ## build the image and start the compose stack on a Docker engine of its own, as root
+	tests/servers/install.sh
+	tests/servers/install-compose.sh
+	$(BIN)/python -m pytest -m compose -x -rs tests/compose
 
 bench: $(VENV)/.developing  ## speed, memory and latency, side by side in one run
 	tests/servers/install.sh

@@ -72,9 +72,11 @@ write clickhouse_users <<END
 </clickhouse>
 END
 
-# Whoever has no password may ask whether Redis is alive, which the health check does, and nothing else.
+# Nobody can log in as `default`, and it keeps all rights: Redis replays the transactions of its append-only file with the
+# rights of `default`, and drops those that it may not run. The health check logs in as `health`, with any password.
 write redis_acl <<END
-user default on nopass resetkeys resetchannels -@all +ping
+user default off ~* &* +@all
+user health on nopass resetkeys resetchannels -@all +ping
 user schedmate on #$(digest redis_password) ~* &* +@all -@admin
 END
 

@@ -94,50 +94,86 @@ def test_a_client_on_the_host_needs_the_password(
             list_topics(stranger)
 
 
+@dataclass
+class Stored:
+    """Redis with the arguments of the stack, on `port` of loopback and with its data in `directory`."""
+
+    command: list[str]
+    port: int
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                redis.Redis(port=self.port, username="health", password="any").ping()
+                return
+            except redis.ConnectionError:
+                assert self.process.poll() is None, "redis-server ended"
+                assert time.monotonic() < deadline, "redis-server does not answer"
+                time.sleep(0.05)
+
+    def stop(self) -> None:
+        if self.process:
+            self.process.terminate()
+            self.process.wait()
+
+    def client(self, secrets: Path) -> redis.Redis:
+        return redis.Redis(port=self.port, username="schedmate", password=(secrets / "redis_password").read_text())
+
+
 @pytest.fixture(scope="module")
-def redis_port(stack: Mapping[str, Any], secrets: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+def stored(stack: Mapping[str, Any], secrets: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stored]:
     require(shutil.which("redis-server") is not None, "redis-server", "apt-get install redis-server.")
     port, data = free_port(), tmp_path_factory.mktemp("redis")
     command = [
         str(data) if part == "/data" else part.replace("/run/secrets", str(secrets))
         for part in stack["services"]["redis"]["command"]
     ]
-    server = subprocess.Popen([*command, "--port", str(port), "--bind", "127.0.0.1"], stdout=subprocess.DEVNULL)
+    server = Stored([*command, "--port", str(port), "--bind", "127.0.0.1"], port)
     try:
-        deadline = time.monotonic() + 20
-        while True:
-            try:
-                redis.Redis(port=port).execute_command("PING")
-                break
-            except redis.ConnectionError:
-                assert server.poll() is None, "redis-server ended"
-                assert time.monotonic() < deadline, "redis-server does not answer"
-                time.sleep(0.05)
-        yield port
+        server.start()
+        yield server
     finally:
-        server.terminate()
-        server.wait()
+        server.stop()
 
 
 @pytest.mark.redis
-def test_redis_is_healthy_without_a_password_and_says_nothing_else(redis_port: int, stack: Mapping[str, Any]) -> None:
+def test_the_health_check_passes_and_its_user_may_only_ping(stored: Stored, stack: Mapping[str, Any]) -> None:
     [_, check] = stack["services"]["redis"]["healthcheck"]["test"]
     answer = subprocess.run(
-        ["sh", "-c", check.replace("redis-cli", f"redis-cli -p {redis_port}")], check=False, capture_output=True
+        ["sh", "-c", check.replace("redis-cli", f"redis-cli -p {stored.port}")], check=False, capture_output=True
     )
     assert answer.returncode == 0, answer
     for forbidden in (("GET", "a"), ("SET", "a", "b"), ("CONFIG", "GET", "*"), ("INFO",)):
         with pytest.raises(redis.exceptions.NoPermissionError):
-            redis.Redis(port=redis_port).execute_command(*forbidden)
+            redis.Redis(port=stored.port, username="health", password="any").execute_command(*forbidden)
 
 
 @pytest.mark.redis
-def test_our_services_write_to_redis_with_the_password(redis_port: int, secrets: Path) -> None:
-    password = (secrets / "redis_password").read_text()
-    ours = redis.Redis(port=redis_port, username="schedmate", password=password)
+def test_redis_refuses_clients_that_do_not_log_in(stored: Stored) -> None:
+    for login in ({}, {"password": "any"}, {"username": "default", "password": ""}):
+        with pytest.raises(redis.AuthenticationError):
+            redis.Redis(port=stored.port, **login).ping()
+
+
+@pytest.mark.redis
+def test_our_services_write_to_redis_with_the_password(stored: Stored, secrets: Path) -> None:
+    ours = stored.client(secrets)
     ours.set("schedmate:a", "b", ex=60)
     assert ours.get("schedmate:a") == b"b"
     with pytest.raises(redis.exceptions.NoPermissionError):
         ours.config_set("requirepass", "")
     with pytest.raises(redis.AuthenticationError):
-        redis.Redis(port=redis_port, username="schedmate", password="wrong").ping()
+        redis.Redis(port=stored.port, username="schedmate", password="wrong").ping()
+
+
+@pytest.mark.redis
+def test_transactions_survive_a_restart_of_redis(stored: Stored, secrets: Path) -> None:
+    with stored.client(secrets).pipeline(transaction=True) as transaction:
+        transaction.set("schedmate:one", "1").hset("schedmate:two", "field", "2").execute()
+    stored.stop()
+    stored.start()
+    assert stored.client(secrets).get("schedmate:one") == b"1"
+    assert stored.client(secrets).hget("schedmate:two", "field") == b"2"

@@ -10,6 +10,8 @@ import base64
 import contextlib
 import email
 import email.policy
+import hashlib
+import hmac
 import os
 import re
 import shutil
@@ -21,7 +23,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -56,7 +58,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     directory: Path
     lock = threading.Lock()
-    login: tuple[str, str] | None = None
+    users: Mapping[str, str] = {}
 
     def do_GET(self) -> None:
         if urlsplit(self.path).path == "/ping":
@@ -64,9 +66,12 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self.do_POST()
 
+    def do_HEAD(self) -> None:
+        self._answer(200 if urlsplit(self.path).path == "/ping" else 404, b"")
+
     def do_POST(self) -> None:
         settings = dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
-        if self.login and self.headers.get("Authorization") != _basic(*self.login):
+        if self.users and not _is_known(self.headers.get("Authorization", ""), self.users):
             self._body()
             said = b"Code: 516. DB::Exception: Authentication failed: password is incorrect, or there is no user with such name."
             self._answer(403, said, {"X-ClickHouse-Exception-Code": "516"})
@@ -191,8 +196,9 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
-def _basic(user: str, password: str) -> str:
-    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+def _is_known(authorization: str, users: Mapping[str, str]) -> bool:
+    name, _, password = base64.b64decode(authorization.removeprefix("Basic ")).decode().partition(":")
+    return hmac.compare_digest(users.get(name, ""), hashlib.sha256(password.encode()).hexdigest())
 
 
 class _Front(ThreadingHTTPServer):
@@ -200,16 +206,26 @@ class _Front(ThreadingHTTPServer):
     disable_nagle_algorithm = True
 
 
-def serve(directory: Path, port: int, certificate: str = "", user: str = "", password: str = "") -> None:
-    """Serve the engine at `directory` on a loopback `port` until killed: over TLS with a `certificate`, to `user` alone."""
+def serve(
+    directory: Path,
+    port: int,
+    certificate: str = "",
+    *,
+    host: str = "127.0.0.1",
+    users: Mapping[str, str] | None = None,
+) -> None:
+    """Serve the engine at `directory` on `host` and `port` until killed, over TLS with a `certificate`.
+
+    `users` maps each user's name to the SHA-256 digest of the password. Without users, everybody is served.
+    """
     import chdb
 
     held = chdb.connect(str(directory))  # Keeps the engine open between requests.
     held.query("SELECT 1", "TabSeparated")
     _Handler.directory = directory
     _Handler.disable_nagle_algorithm = True
-    _Handler.login = (user, password) if user else None
-    front = _Front(("127.0.0.1", port), _Handler)
+    _Handler.users = users or {}
+    front = _Front((host, port), _Handler)
     if certificate:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.load_cert_chain(certificate)
@@ -311,4 +327,7 @@ def clickhouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClickHouseS
 
 
 if __name__ == "__main__":
-    serve(Path(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])
+    _, _at, _port, *_secure = sys.argv
+    _certificate, _user, _password = _secure or ("", "", "")
+    _digest = hashlib.sha256(_password.encode()).hexdigest()
+    serve(Path(_at), int(_port), _certificate, users={_user: _digest} if _user else {})
