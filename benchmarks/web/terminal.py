@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from io import StringIO
 from pathlib import Path
 
 from rich.console import Console
@@ -43,11 +44,10 @@ def printed() -> str:
 
 def picture_of(output: str) -> str:
     """Return `output` as an SVG without the fonts that rich would load from the network."""
-    with open(os.devnull, "w") as nowhere:
-        console = Console(record=True, width=COLUMNS, file=nowhere)
-        console.print(f"$ {' '.join(COMMAND)}", style="bold", highlight=False)
-        console.print(Text.from_ansi(output.rstrip()))
-        picture = console.export_svg(title="schedmate analyze", unique_id="analyze")
+    console = Console(record=True, width=COLUMNS, file=StringIO())
+    console.print(f"$ {' '.join(COMMAND)}", style="bold", highlight=False)
+    console.print(Text.from_ansi(output.rstrip()))
+    picture = console.export_svg(title="schedmate analyze", unique_id="analyze")
     picture = re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)
     return re.sub(r"[ \t]+$", "", picture, flags=re.MULTILINE)
 
