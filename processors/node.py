@@ -278,9 +278,10 @@ def _round(times: int) -> bool:
 def _concerns(one: NodeFinding, memory: KnownPlacement) -> bool:
     if not memory.holds(one.time):
         return False
-    # A node's log knows a job by its number alone, without its cluster; the node is in one.
-    job = memory.placement.job
-    return not one.jobs or job in one.jobs or job.rpartition("/")[2] in one.jobs
+    # A node's log knows a job by its number alone, without its cluster, or by the SLUID of its run; the node is in one cluster.
+    placement = memory.placement
+    names = {placement.job, placement.job.rpartition("/")[2], placement.sluid}
+    return not one.jobs or not names.isdisjoint(one.jobs)
 
 
 def _concerned(one: NodeFinding, state: NodeState) -> list[Placement]:

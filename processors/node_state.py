@@ -113,6 +113,7 @@ class NodeState(KeyedState, kw_only=True, omit_defaults=True):
                 seen=max(placement.seen, old.seen),
                 until=_end(old, placement),
                 reported=placement.reported or old.reported,
+                sluid=placement.sluid or old.sluid,
             )
         now = self.placements[key] = KnownPlacement(placement, before is not None and before.judged)
         newest = min(max(each.newest() for each in self.placements.values()), self.clock or LATEST)

@@ -38,6 +38,7 @@ class PlacementsState(msgspec.Struct):
         said: Time at which all placements were repeated last.
         records: Number of records since then.
         until: End of the attempt; null while it lasts.
+        sluid: Slurm's id of this run; empty where not known.
     """
 
     nodes: dict[str, float] = {}
@@ -46,6 +47,7 @@ class PlacementsState(msgspec.Struct):
     said: float = 0.0
     records: int = 0
     until: float | None = None
+    sluid: str = ""
 
     def all_nodes(self) -> list[str]:
         """Return the reported nodes, then the claimed ones."""
@@ -92,6 +94,9 @@ class Placements(Stage[PlacementsState]):
         """Return what follows from the nodes that an event names, and the end of all placements at the end of the attempt."""
         reported = not event.by_producer
         made = self._follow(event.job, event.attempt, event.nodes, event.time, state, reported=reported)
+        if reported and event.sluid not in ("", state.sluid):
+            state.sluid = event.sluid
+            made = [_placement(event.job, event.attempt, node, state) for node in state.all_nodes()]
         if event.kind is EventKind.ENDED:
             made += _end(event.job, event.attempt, event.time, state)
         return made
@@ -181,4 +186,5 @@ def _placement(job: str, attempt: int, node: str, state: PlacementsState) -> Pla
         seen=max(state.said, since),
         until=state.until,
         reported=node in state.nodes,
+        sluid=state.sluid,
     )

@@ -29,6 +29,7 @@ _SPREAD_MS = 7 * 86_400_000
 _MOST = 1 << 62
 _NAME_FIELDS = frozenset({
     "job", "incarnation", "node", "producer", "stream", "source", "branch", "user", "packed_with", "packed_job", "beneficiary", "cluster",
+    "sluid",
     "model_name", "task_type", "dataset_train", "dataset_valid", "iter_type",
 })  # fmt: skip
 _TIMES = frozenset({"time", "since", "seen", "until"})

@@ -68,6 +68,7 @@ class JobEvent(Record, frozen=True, kw_only=True):
         packed_with: `packed` and `unpacked`: the job that came beside this one, or left. Each of the two jobs gets its own event.
         newcomer: `packed` only: true for the job that came, false for the one that was there.
         lines: `lines_lost` only: how many lines were given up.
+        sluid: Slurm's id of this run of the job, by which its control groups may be named; empty where there is none.
         detail: Anything worth a person's reading.
     """
 
@@ -98,6 +99,7 @@ class JobEvent(Record, frozen=True, kw_only=True):
     packed_with: str = ""
     newcomer: bool = False
     lines: int = 0
+    sluid: str = ""
     detail: str = ""
 
     @property

@@ -19,6 +19,7 @@ class Placement(Record, frozen=True, kw_only=True):
         seen: When it was last known to be there.
         until: When the attempt ended; null while it lasts.
         reported: A scheduler reported it; false where only the job's own lines, or its pipes, name the node.
+        sluid: Slurm's id of this run of the job, by which the kernel's log may name it; empty where not known.
     """
 
     job: str
@@ -29,6 +30,7 @@ class Placement(Record, frozen=True, kw_only=True):
     seen: float
     until: float | None = None
     reported: bool = False
+    sluid: str = ""
 
     @property
     def run(self) -> str:

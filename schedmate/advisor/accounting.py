@@ -74,6 +74,8 @@ class Accounting:
         while True:
             try:
                 row = next(self._rows)
+                if None in row:  # a delimiter in a user's text shifts the columns after it
+                    raise ValueError("more cells than columns")
                 named = self._job_of({name: value or "" for name, value in row.items() if name})
             except StopIteration:
                 return

@@ -23,6 +23,7 @@ from streams.producers.gpu import (
     shipped_recording,
 )
 from streams.producers.metrics import ShippingMetrics
+from streams.producers.slurm_runs import SlurmRuns
 from streams.transport import Outgoing, Producer
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -114,7 +115,7 @@ def _source(replay: str | None, loop: bool, node: str | None, clusters: Sequence
     if replay is None:
         if loop:
             raise GpuError("expected --replay FILE beside --loop: real GPUs go on anyway")
-        owner = partial(owner_of, clusters=clusters)
+        owner = partial(owner_of, clusters=clusters, job_of_run=SlurmRuns().job)
         return NvmlSource(node or socket.gethostname().partition(".")[0], owner=owner)
     try:
         return RecordingSource(shipped_recording() if replay == SHIPPED else Path(replay), loop=loop, node=node)

@@ -5,20 +5,16 @@ import os
 import pwd
 import re
 import tempfile
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
-import structlog
-
-from . import het_job, json_list, node, submission, text
+from . import het_job, node, submission
 from .commands import RunCommand, SlurmCommands
-from .errors import SlurmError, SlurmRefused, UnknownSlurmJob
+from .errors import SlurmRefused, UnknownSlurmJob
 from .gres import shards_per_gpu
 from .job import NONE, SlurmJob
+from .job_list import JobList
 from .node import SlurmNode
-
-log = structlog.get_logger(__name__)
 
 _JOB_ID = re.compile(r"[1-9][0-9]{0,17}(?:_[0-9]{1,18})?", re.ASCII)
 """A job, or one task of an array, as Slurm prints it. Nothing else reaches a command line but their parts' numbers."""
@@ -31,19 +27,14 @@ _SIGNAL = re.compile(r"[A-Z][A-Z0-9]{1,9}", re.ASCII)
 _COMMENT_LENGTH = 4000
 """Characters of a comment that are read; `squeue` fills what is shorter with blanks."""
 _ID_LENGTH = 40
+SLUID = re.compile(r"s[0-9A-HJKMNP-TV-Z]{13}", re.ASCII)
+"""Slurm's id of one run of a job, since 25.11."""
 _ROW = re.compile(r"^([0-9]+(?:_[0-9]+|\+([0-9]+))?) +", re.ASCII | re.MULTILINE)
 """How a row begins: a job, a task, or a part of a job and its number."""
-_SINGLE_LIMIT = 20
-"""Jobs in doubt that are asked for one by one in one look, 4 ms each: a user can put any number of them in doubt."""
 
 
 class SlurmClient:
-    """Slurm's jobs and nodes, read so that no user can speak for another's job, and what may be done to them.
-
-    Jobs are read from `scontrol`'s text, which is fast. A user may put a newline and a whole made-up record into a job's name or comment.
-    So a number not seen before must be in a list of `squeue` that prints numbers alone; and a record that is in doubt is taken from
-    `squeue --json`, where a user's text cannot be mistaken for Slurm's. Where that does not work, jobs in doubt are asked for one by one:
-    there a job's own record comes first.
+    """Slurm's jobs and nodes, read so that no user can speak for another's job (see `job_list`), and what may be done to them.
 
     Args:
         run: Runs the commands.
@@ -51,15 +42,16 @@ class SlurmClient:
 
     def __init__(self, run: RunCommand | None = None) -> None:
         self._run = run or SlurmCommands()
-        self._confirmed: frozenset[str] = frozenset()
+        self._list = JobList(self._run)
         self._shards_per_gpu: int | None = None
-        self._has_json = True
-        self.unreadable = 0
+
+    @property
+    def unreadable(self) -> int:
+        """Number of jobs in the last list whose record cannot be distinguished from a text of their user."""
+        return self._list.unreadable
 
     def jobs(self, *, arrays: bool = False) -> dict[str, SlurmJob]:
         """Return all jobs that Slurm knows, by the id that it prints; the parts of a heterogeneous job as one.
-
-        `unreadable` then says how many have a record that cannot be told from a text of their user.
 
         Args:
             arrays: Arrays that wait as a whole (`4711_1-9%2`) are among them.
@@ -67,13 +59,7 @@ class SlurmClient:
         Raises:
             SlurmError: Slurm does not answer, or refuses.
         """
-        lines = self._run("scontrol", "show", "job", "-d", "-o").split("\n")
-        numbers = Counter(found[1] for line in lines if (found := text.NUMBER.match(line)))
-        real = self._confirm(numbers.keys())
-        read = (text.parse(line) for line in lines)
-        jobs = {job.number: job for job in read if job and job.number in real and numbers[job.number] == 1}
-        jobs |= self._resolve(real - jobs.keys())
-        self.unreadable = len(real - jobs.keys())
+        jobs = self._list.all()
         return {job.job: job for job in het_job.merge_all(jobs) if arrays or not job.is_array}
 
     def job(self, name: str) -> SlurmJob:
@@ -99,11 +85,7 @@ class SlurmClient:
                     yield part
 
     def _record(self, name: str) -> SlurmJob:
-        # What follows a newline is a user's text, another task of the array, or another part of the job.
-        line = self._run("scontrol", "show", "job", "-d", "-o", name).split("\n", 1)[0]
-        if (job := text.parse(line)) and job.is_called(name):
-            return job
-        if job := next((each for each in self._listed_as_json() if each.is_called(name)), None):
+        if job := self._list.one(name):
             return job
         came = "an array without a task's number, or a job whose name holds text like Slurm's own fields"
         raise SlurmRefused(f"one readable record of job {name}", came, "nothing was done; act by hand")
@@ -132,6 +114,29 @@ class SlurmClient:
             if user.isascii() and user.isdecimal():
                 found |= dict.fromkeys(called, int(user))
         return {name: found[name] for name in asked if name in found}
+
+    def names(self, sluids: Collection[str]) -> dict[str, str]:
+        """Return the ids of the jobs whose present runs have those SLUIDs that Slurm knows; of a part of a job, that of the whole.
+
+        Raises:
+            SlurmError: Slurm does not answer, or refuses: releases before 25.11 know no SLUIDs.
+        """
+        asked = sorted(each for each in sluids if SLUID.fullmatch(each))
+        if not asked:
+            return {}
+        options = (
+            "--noheader",
+            "--states=all",
+            "--array",
+            f"--jobs={','.join(asked)}",
+            "--Format=sluid:20,jobarrayid:40",
+        )
+        try:
+            rows = [line.split() for line in self._run("squeue", *options).splitlines()]
+        except UnknownSlurmJob:
+            return {}
+        found = {row[0]: row[1].partition("+")[0] for row in rows if len(row) == 2}
+        return {sluid: found[sluid] for sluid in asked if sluid in found}
 
     def shards_per_gpu(self) -> int:
         """Return how many shards make a whole GPU; 0 where there are none. Asked once."""
@@ -266,45 +271,6 @@ class SlurmClient:
     def release(self, name: str) -> None:
         """Let a held job start."""
         self._run("scontrol", "release", _job_id(name))
-
-    def _resolve(self, doubtful: Collection[str]) -> dict[str, SlurmJob]:
-        """Return those of the jobs in doubt that can be read in another way."""
-        if not doubtful:
-            return {}
-        if listed := self._listed_as_json():
-            return {job.number: job for job in listed if job.number in doubtful}
-        asked = (self._one(number) for number in sorted(doubtful)[:_SINGLE_LIMIT])
-        return {job.number: job for job in asked if job}
-
-    def _one(self, number: str) -> SlurmJob | None:
-        """Ask for one job by its number. Its own record comes first; what follows a newline is not Slurm's."""
-        try:
-            line = self._run("scontrol", "show", "job", "-d", "-o", number).split("\n", 1)[0]
-        except (UnknownSlurmJob, SlurmRefused):
-            return None  # forgotten meanwhile, or never there
-        job = text.parse(line)
-        return job if job and job.number == number else None
-
-    def _listed_as_json(self) -> Iterable[SlurmJob]:
-        """Return all jobs as JSON has them; nothing where Slurm cannot write it."""
-        if not self._has_json:
-            return []
-        try:
-            jobs = json_list.parse(self._run("squeue", "--json"))
-        except (
-            SlurmError
-        ) as error:  # also where so long a list is not written in time: nothing may hang on one user's text
-            self._has_json = False
-            log.info("slurm_without_json", error=str(error))
-            return []
-        return jobs
-
-    def _confirm(self, numbers: Collection[str]) -> frozenset[str]:
-        """Return those numbers that are jobs; asks Slurm only where there are new ones."""
-        if not self._confirmed.issuperset(numbers):
-            self._confirmed = frozenset(self._run("squeue", "--noheader", "--states=all", "--format=%A").split())
-        self._confirmed &= frozenset(numbers)
-        return self._confirmed
 
 
 def reservation_name(node: str) -> str:

@@ -31,8 +31,15 @@ class SlurmCommands:
     def __init__(
         self, environment: Mapping[str, str] | None = None, timeout_s: float = 10.0, cluster: str = ""
     ) -> None:
-        # Times as seconds since 1970, messages in English, and hidden partitions as well.
-        ours = {"SLURM_TIME_FORMAT": "%s", "LC_ALL": "C", "SCONTROL_ALL": "1", "SQUEUE_ALL": "1"}
+        # Times as seconds since 1970, messages in English, and hidden partitions as well. Since 24.05, `squeue --json` leaves jobs out
+        # that are over, unless all states are asked for.
+        ours = {
+            "SLURM_TIME_FORMAT": "%s",
+            "LC_ALL": "C",
+            "SCONTROL_ALL": "1",
+            "SQUEUE_ALL": "1",
+            "SQUEUE_STATES": "all",
+        }
         # Which cluster is meant, nobody's environment says.
         given = {name: value for name, value in os.environ.items() if name != "SLURM_CLUSTERS"}
         self._environment = {**given, **(environment or {}), **ours}

@@ -4,6 +4,7 @@ from scheduler_clients.errors import SchedulerError, SchedulerUnavailable
 
 _AWAY = (
     *("Unable to contact", "Socket timed out", "Connection refused", "Unable to establish"),
+    *("Communication connection failure", "Zero Bytes were transmitted", "controller in standby mode"),
     *("can't be reached now", "problem talking to the database"),
 )
 """What Slurm's commands print while slurmctld, or slurmdbd where it must say where another cluster is, does not answer."""

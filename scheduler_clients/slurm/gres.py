@@ -1,11 +1,15 @@
 """GPUs and shards of GPUs (Slurm's "generic resources")."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from .host_list import expand
 
-_HELD = re.compile(r"(gpu|shard)(?::[A-Za-z][^:,(]*)?:(\d+)\(IDX:([0-9,-]+)\)")
+_HELD = re.compile(
+    r"(?:^|,)(gpu|shard)(?::[^:,()]*)?:([0-9]{1,9})\((?:IDX:([0-9,-]+)|([0-9]+/[0-9]+(?:,[0-9]+/[0-9]+)*))\)", re.ASCII
+)
+"""A kind, perhaps a type, and a number; then indices, or since 23.11, for shards, how many of how many are held of each GPU. The type of a
+MIG instance begins with a number (`1g.10gb`): the instance counts as a GPU, and its index is that of Slurm's list."""
 _OF_NODE = re.compile(r" Gres=(\S*)")
 _COUNT = re.compile(r"(?:^|,)(?:gres[:/])?(gpu|shard)(?:[:=](?![0-9]+(?:[,(]|$))[^:=,(]*)?(?:[:=]([0-9]+))?(?=[,(]|$)")
 """A kind, perhaps a type, and a number; `gres:gpu` and `gres:gpu:a100` are one each, as `--gres=gpu` asked for."""
@@ -24,12 +28,12 @@ def held_devices(
     devices: set[tuple[str, int]] = set()
     gpus = shards = 0
     for hosts, gres in allocated:
-        for kind, count, indices in _HELD.findall(gres):
+        for kind, count, parts in _held(gres):
             if kind == "gpu":
-                gpus += int(count) * len(hosts)
+                gpus += count * len(hosts)
             else:
-                shards += int(count) * len(hosts)
-            devices |= {(host, int(index)) for host in hosts for index in expand(f"[{indices}]") if index.isdecimal()}
+                shards += count * len(hosts)
+            devices |= {(host, index) for host in hosts for index in parts}
     return frozenset(devices), gpus or None, shards
 
 
@@ -63,10 +67,20 @@ def gpu_types(gres: str) -> frozenset[str]:
 def held_parts(gres: str, shards_per_gpu: int) -> dict[int, float]:
     """Return which part of which GPU is held, by index, of what a job holds on one node (`gpu:1(IDX:0),shard:2(IDX:1)`)."""
     found: dict[int, float] = {}
-    for kind, count, indices in _HELD.findall(gres):
-        devices = [int(index) for index in expand(f"[{indices}]") if index.isdecimal()]
-        whole = kind == "gpu" or not shards_per_gpu
-        for device in devices:
-            part = 1.0 if whole else int(count) / len(devices) / shards_per_gpu
-            found[device] = min(1.0, found.get(device, 0.0) + part)
+    for kind, count, parts in _held(gres):
+        for device, part in parts.items():
+            whole = kind == "gpu" or not shards_per_gpu
+            share = 1.0 if whole else count / len(parts) / shards_per_gpu
+            found[device] = min(1.0, found.get(device, 0.0) + (share if part is None else part))
     return found
+
+
+def _held(gres: str) -> Iterator[tuple[str, int, dict[int, float | None]]]:
+    """Return what is held of each kind: how many, and of which device which part; None where Slurm does not print the part."""
+    for kind, count, indices, counts_of in _HELD.findall(gres):
+        if indices:
+            yield kind, int(count), dict.fromkeys(int(name) for name in expand(f"[{indices}]") if name.isdecimal())
+        else:
+            pairs = (each.split("/") for each in counts_of.split(","))
+            held = {index: int(part) / int(whole) for index, (part, whole) in enumerate(pairs) if int(whole)}
+            yield kind, int(count), {index: part for index, part in held.items() if part}

@@ -1,9 +1,11 @@
-"""Slurm's shorthand for names of hosts, `n[1-3,07],login`, expanded by ClusterShell within bounds."""
+"""Slurm's shorthand for names of hosts, `n[1-3,07],login` or `tux[0-3][0-3]`, whose ranges ClusterShell expands, within bounds."""
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import product
 
-from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
+from ClusterShell.RangeSet import RangeSet, RangeSetException
 
 LIMIT = 65_536
 """Hosts of one list. Slurm itself has no more nodes (MAX_SLURM_NODES in its sources)."""
@@ -30,9 +32,18 @@ def expand(host_list: str) -> tuple[str, ...]:
     if not _is_bounded(parts):
         return (host_list,)
     try:
-        return tuple(name for part in parts for name in NodeSet(part, resolver=RESOLVER_NOGROUP))
-    except NodeSetException:
+        return tuple(dict.fromkeys(name for part in parts for name in _names(part)))
+    except RangeSetException:
         return (host_list,)
+
+
+def _names(part: str) -> Iterator[str]:
+    """Return the names of one part. ClusterShell itself refuses brackets with nothing between them, which Slurm prints."""
+    pieces = _BRACKET.split(part)
+    texts = pieces[::2]
+    ranges = [[number for one in each.split(",") for number in RangeSet(one)] for each in pieces[1::2]]
+    for numbers in product(*ranges):
+        yield texts[0] + "".join(f"{number}{text}" for number, text in zip(numbers, texts[1:], strict=True))
 
 
 def _is_bounded(parts: list[str]) -> bool:

@@ -85,6 +85,7 @@ class SlurmJob:
         shares: What it holds, by node.
         het_numbers: Of a part of a heterogeneous job, and of the whole: the numbers of all parts, the first one first.
         parts: Of a heterogeneous job as a whole: its parts.
+        sluid: Slurm's id of this run of the job (`s` and 13 characters), which control groups are named by since 26.05; empty before 25.11.
     """
 
     number: str
@@ -128,6 +129,7 @@ class SlurmJob:
     shares: Mapping[str, SlurmShare] = field(default_factory=dict)
     het_numbers: tuple[str, ...] = ()
     parts: tuple["SlurmJob", ...] = ()
+    sluid: str = ""
 
     @property
     def shards_per_node(self) -> int:

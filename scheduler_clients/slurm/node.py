@@ -13,7 +13,9 @@ from .job import NONE
 _NAME = re.compile(r"\s*NodeName=(\S+)")
 _FIELD = re.compile(r" (State|Partitions|BootTime|CPUTot|CPUEfctv|RealMemory|Gres|ActiveFeatures)=(\S*)")
 _REASON = re.compile(r" Reason=(.*?) \[\S+@\S+\]")
-_COMMENT = re.compile(r" Comment=(.*?)(?= Reason=| Extra=| InstanceId=|$)")
+_COMMENT = re.compile(
+    r" Comment=(.*?)(?= (?:Reason|Extra|InstanceId|InstanceType|ReservationName|TLSCertTokenSet|Topology|Parameters)=|$)"
+)
 _MARKS = "*~#!%$@^-+"
 """What older releases put behind a state (`IDLE*`: the node does not respond)."""
 

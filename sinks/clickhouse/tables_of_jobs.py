@@ -168,6 +168,7 @@ TABLES: tuple[Table, ...] = (
             plain("newcomer", "Bool"),
             integer("lines"),
             text("detail"),
+            text("sluid"),
         ),
         key="job",
         timed=False,

@@ -20,6 +20,9 @@ NODE: Final = ("host.name", "k8s.node.name", "node", "host")
 STREAM: Final = ("log.iostream", "stream")
 """Attributes that say whose a line is; of several the first counts. Those of OpenTelemetry's conventions are among them."""
 
+_STREAMS: Final = {"stdout": "stdout", "stderr": "stderr", "out": "stdout", "err": "stderr"}
+"""Names of the two streams; the short ones are the endings of files."""
+
 MOST_LINES: Final = 100_000
 """Lines of one request at most."""
 MOST_JOBS: Final = 1000
@@ -114,7 +117,7 @@ def _source(attributes: Mapping[str, Any], whose: str) -> LineSource:
         attempt=_count(attributes, ATTEMPT),
         node=_text(attributes, NODE),
         rank=_count(attributes, RANK),
-        stream=stream if stream in ("stdout", "stderr") else "stdout",
+        stream=_STREAMS.get(stream, "stdout"),
     )
     check(LogChunk(**source._asdict(), lines=[], time=0.0))
     return source

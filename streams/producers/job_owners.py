@@ -1,9 +1,10 @@
-"""Whose job it is, as the scheduler says, for those who must not wait for the scheduler."""
+"""What the scheduler answers about jobs, for callers that must not wait for the scheduler: whose job it is, or which one."""
 
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 BATCH = 200
 """Jobs of one question: a command line of a few kilobytes, answered in milliseconds."""
@@ -23,11 +24,14 @@ class _Unknown:
     until: float
 
 
-class JobOwners:
+Answer = TypeVar("Answer")
+
+
+class JobOwners(Generic[Answer]):
     """Asks on a thread of its own, many jobs at once, and remembers the answers.
 
     Args:
-        ask: Returns the user ids of those of the jobs that it knows. What it raises says why none is known.
+        ask: Returns answers (user ids, say) about those of the jobs that it knows. What it raises is the reason why there is none.
         monotonic: Seconds that only grow.
         pause_s: Seconds between two questions.
         limit: Answers to remember of each kind.
@@ -35,25 +39,25 @@ class JobOwners:
 
     def __init__(
         self,
-        ask: Callable[[Collection[str]], Mapping[str, int]],
+        ask: Callable[[Collection[str]], Mapping[str, Answer]],
         *,
         monotonic: Callable[[], float] = time.monotonic,
         pause_s: float = 1.0,
         limit: int = 10_000,
     ) -> None:
         self._ask, self._monotonic, self._pause_s, self._limit = ask, monotonic, pause_s, limit
-        self._known: dict[str, int] = {}
+        self._known: dict[str, Answer] = {}
         self._unknown: dict[str, _Unknown] = {}
         self._wanted: dict[str, None] = {}
         self._changed = threading.Condition()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def of(self, job: str) -> int | str | None:
-        """Return the user id of the owner of `job`, or why none is known; None while it is being asked for the first time."""
+    def of(self, job: str) -> Answer | str | None:
+        """Return the answer about `job`, or why there is none; None while it is being asked for the first time."""
         with self._changed:
-            if (user := self._known.get(job)) is not None:
-                return user
+            if (answer := self._known.get(job)) is not None:
+                return answer
             unknown = self._unknown.get(job)
             if unknown is None or self._monotonic() >= unknown.until:
                 if len(self._wanted) < self._limit:
@@ -85,7 +89,7 @@ class JobOwners:
 
     def _answer(self, jobs: list[str]) -> None:
         reason = ""
-        found: Mapping[str, int] = {}
+        found: Mapping[str, Answer] = {}
         try:
             found = self._ask(jobs)
         except Exception as error:  # noqa: BLE001  whatever keeps the scheduler from answering: files wait, lines go on

@@ -17,7 +17,9 @@ class SlurmOwners:
 
     def __init__(self, clusters: Iterable[str] = ()) -> None:
         names = (LOCAL, *clusters)
-        self._owners = {name: JobOwners(SlurmClient(SlurmCommands(cluster=name)).owners) for name in names}
+        self._owners: dict[str, JobOwners[int]] = {
+            name: JobOwners(SlurmClient(SlurmCommands(cluster=name)).owners) for name in names
+        }
 
     def of(self, job: str) -> int | str | None:
         """Return the user id of the owner of `job`, or why none is known; None while it is being asked for the first time."""

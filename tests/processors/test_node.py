@@ -214,3 +214,18 @@ def test_claims_push_out_no_job_that_the_scheduler_reported() -> None:
     assert "honest" in {one.job for one in found}
     again = msgspec.structs.replace(honest, reported=False, until=T + 5)
     assert state.merge(again).placement.reported
+
+
+def test_a_finding_that_names_a_run_reaches_its_job_alone_whichever_comes_first() -> None:
+    oom = OOM.replace("/slurm/uid_1000/job_17", "/system.slice/slurmstepd.scope/sJ3SK1QYD16X00")
+    known = msgspec.structs.replace(stay("beta/17", attempt=1), sluid="sJ3SK1QYD16X00")
+    others = [stay("beta/17"), msgspec.structs.replace(stay("18"), sluid="sJ3SK1QYD16X01")]
+    for order in permutations([kernel(oom), known, *others]):
+        assert [each for each in reported(run(order)) if each[0]] == [("beta/17", 1, "oom_killer")]
+
+
+def test_a_stay_of_which_the_run_is_told_later_is_one_stay() -> None:
+    oom = OOM.replace("/slurm/uid_1000/job_17", "/system.slice/slurmstepd.scope/sJ3SK1QYD16X00")
+    named = msgspec.structs.replace(stay(), sluid="sJ3SK1QYD16X00")
+    found = run([stay(), kernel(oom), named, stay(until=T + 5)])
+    assert reported(found) == [("", 0, "oom_killer"), ("17", 0, "oom_killer")]

@@ -115,3 +115,15 @@ def test_a_schedulers_word_on_a_claimed_node_is_told() -> None:
     (claimed,) = job.chunk(T)
     (reported,) = job.started(T - 10, ["n1"])
     assert (claimed.reported, reported.reported, reported.since) == (False, True, T)
+
+
+def test_a_placement_carries_the_run_that_the_scheduler_names() -> None:
+    job = Job()
+    assert [one.sluid for one in job.chunk(T)] == [""]
+    claimed = JobEvent(id="p", job="17", kind=EventKind.STARTED, time=T, scheduler="pipe", sluid="s0000000000000")
+    assert job.take(claimed) == [], "a pipe names no run"
+    started = JobEvent(
+        id="e", job="17", kind=EventKind.STARTED, time=T, nodes=["n1", "n2"], scheduler="slurm", sluid="sJ3SK1QYD16X00"
+    )
+    assert {(one.node, one.sluid) for one in job.take(started)} == {("n1", "sJ3SK1QYD16X00"), ("n2", "sJ3SK1QYD16X00")}
+    assert {one.sluid for one in job.ended(T + 50)} == {"sJ3SK1QYD16X00"}

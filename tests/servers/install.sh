@@ -40,4 +40,16 @@ if [ -z "$(ls "$libs"/kafka_2.13-*.jar 2>/dev/null)" ]; then
   mvn -q -f tests/servers/kafka.pom.xml dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$PWD/$libs" ||
     echo "could not fetch Kafka through Maven: the tests that need it will say so"
 fi
+# rsyslog and syslog-ng cannot both be installed, and neither is to run as this host's: their files are used from here.
+shippers=.cache/shippers
+if [ ! -x "$shippers/usr/sbin/syslog-ng" ] && command -v apt-get >/dev/null; then
+  echo "fetching rsyslog and syslog-ng"
+  wanted=(rsyslog rsyslog-kafka syslog-ng-core syslog-ng-mod-rdkafka)
+  for package in $(apt-cache depends "${wanted[@]}" | awk '/^ +Depends: [a-z]/ { print $2 }' | sort -u); do
+    dpkg -s "$package" >/dev/null 2>&1 || wanted+=("$package")
+  done
+  mkdir -p "$shippers/packages"
+  (cd "$shippers/packages" && apt-get download -qq "${wanted[@]}" && for package in *.deb; do dpkg -x "$package" ..; done) ||
+    echo "could not fetch rsyslog and syslog-ng: the tests that need them will say so"
+fi
 exit 0

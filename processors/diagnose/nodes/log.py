@@ -20,8 +20,13 @@ TOLD = frozenset(
 HARMLESS = frozenset({kinds.BENIGN, kinds.RETRY, kinds.GOES_ON})
 """Kinds of lines that look like those, and say that it is nothing."""
 
-_JOB = re.compile(r"\bjob_(\d{1,12})\b|\bslurm-(\d{1,12})\b|\bpod([0-9a-f-]{36})\b")
-"""How control groups name a job (Slurm, systemd scopes, Kubernetes)."""
+_JOB = re.compile(
+    r"\bjob_(\d{1,12})\b|\bslurm-(\d{1,12})\b|\bpod([0-9a-f-]{36})\b|/(s[0-9A-HJKMNP-TV-Z]{13})(?=[/,\s]|$)", re.ASCII
+)
+"""How control groups name a job (Slurm; systemd scopes; Kubernetes; Slurm since 26.05, by the SLUID of its run)."""
+
+_CHOSEN_BY_USERS = re.compile(r",task=.*|\bname=.*|\b[Pp]rocess \d+ ?\(.*", re.DOTALL)
+"""Where the kernel and drivers print the name of a program, which its user chooses, and what follows it."""
 
 
 class NodeLogReader:
@@ -56,4 +61,5 @@ class NodeLogReader:
 
 
 def _jobs(line: str) -> list[str]:
-    return [number for names in _JOB.finditer(line[:READ]) for number in names.groups() if number]
+    found = _JOB.finditer(_CHOSEN_BY_USERS.sub("", line[:READ]))
+    return list(dict.fromkeys(name for names in found for name in names.groups() if name))

@@ -1,7 +1,7 @@
 """From a process on a GPU to the job that it belongs to."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +20,8 @@ MAX_ENVIRONMENT = 1 << 20
 MAX_JOB, MAX_RANK_DIGITS = 200, 9
 """What is longer is no job id and no rank."""
 
-_SLURM_CGROUP = re.compile(r"/job_(\d+)(?:/|$)", re.MULTILINE)
+_SLURM_CGROUP = re.compile(r"/(?:job_(\d+)(?:/|$)|(s[0-9A-HJKMNP-TV-Z]{13})(?:/step_|$))", re.MULTILINE)
+"""Since 26.05 Slurm names control groups by the SLUID of a job's run, unless `CgroupJobIdPaths=yes`."""
 
 
 class Owner(NamedTuple):
@@ -30,7 +31,12 @@ class Owner(NamedTuple):
     rank: int | None = None
 
 
-def owner_of(pid: int, proc: Path = Path("/proc"), clusters: Collection[str] = ()) -> Owner:
+def owner_of(
+    pid: int,
+    proc: Path = Path("/proc"),
+    clusters: Collection[str] = (),
+    job_of_run: Callable[[str], str | None] | None = None,
+) -> Owner:
     """Return whose process `pid` is, by the environment that it was started with.
 
     Another user's environment can be read only with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. Without them the job still
@@ -39,10 +45,11 @@ def owner_of(pid: int, proc: Path = Path("/proc"), clusters: Collection[str] = (
     whoever starts a process can name another's job in it.
 
     Where there are several `clusters` of Slurm, a control group does not say whose job its number is: then no job is named.
+    `job_of_run` returns the job of a SLUID (see `SlurmRuns`); None where it is not known, or not yet.
     """
     owner = _owner_by_environment(_environment(proc / str(pid) / "environ"), clusters)
     if owner.job is None and not clusters:
-        return owner._replace(job=_job_by_cgroup(proc / str(pid) / "cgroup"))
+        return owner._replace(job=_job_by_cgroup(proc / str(pid) / "cgroup", job_of_run))
     return owner
 
 
@@ -70,9 +77,11 @@ def _environment(path: Path) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def _job_by_cgroup(path: Path) -> str | None:
+def _job_by_cgroup(path: Path, job_of_run: Callable[[str], str | None] | None) -> str | None:
     try:
         found = _SLURM_CGROUP.search(path.read_text(errors="replace"))
     except OSError:
         return None
-    return found[1] if found else None
+    if found is None:
+        return None
+    return found[1] or (job_of_run(found[2]) if job_of_run else None)

@@ -110,7 +110,7 @@ def _life(
     over = job.state in ENDED
     if job.nodes and job.started and state.started < job.restarts and (over or job.state in ("RUNNING", "COMPLETING")):
         state.started, state.nodes = job.restarts, list(job.nodes)
-        held: dict[str, Any] = {"nodes": list(job.nodes), "gpus": gpus(job)}
+        held: dict[str, Any] = {"nodes": list(job.nodes), "gpus": gpus(job), "sluid": job.sluid}
         events.append(_event(name, state, job.restarts, EventKind.STARTED, job.started, **about, **held))
     if over and state.ended < job.restarts:
         state.ended = job.restarts

@@ -219,6 +219,14 @@ def test_a_file_without_the_columns_is_refused_with_what_prints_them() -> None:
         match=r"expected a first line with the columns JobID, State, Start, End; as this prints: TZ=UTC sacct",
     ):
         sacct(["a|b\n"])
+
+
+def test_a_row_whose_text_shifts_the_columns_is_passed_over() -> None:
+    header = "JobID|State|Submit|Start|End|WorkDir|SubmitLine|ReqTRES|TimelimitRaw\n"
+    row = "7|COMPLETED|1|2|3|/w|{}|cpu=1,gres/gpu=1|60\n"
+    jobs = sacct([header, row.format("sbatch a.sh"), row.format("sbatch --wrap='a | b|cpu=1,gres/gpu=64|9|'")])
+    assert [past.about.gpus for _, past in jobs] == [1.0]
+    assert jobs.skipped == 1
     with pytest.raises(UserError, match="job, command, directory, started, ended"):
         table([])
 

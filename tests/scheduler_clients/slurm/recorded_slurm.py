@@ -35,6 +35,8 @@ class Recorded:
                 if not (found := re.search(rf"^{head}", SCONTROL, re.MULTILINE)):
                     raise UnknownSlurmJob("a job", "Invalid job id specified", "")
                 return SCONTROL[found.start() :]
+            case ("scontrol", "show", "job", "-d", "--json", *_):
+                raise SlurmRefused("`scontrol --json`", "scontrol: unrecognized option '--json'", "")
             case ("squeue", "--json"):
                 if not self.json:
                     raise SlurmRefused("`squeue --json`", "unrecognized option '--json'", "")

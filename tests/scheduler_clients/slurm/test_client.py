@@ -28,6 +28,7 @@ PLACES = frozenset(
         "memory",
         "exclusive",
         "shares",
+        "sluid",
     )
 )
 """What the recorded list lacks: `test_real_slurm` compares it."""
@@ -55,7 +56,7 @@ def test_a_job_in_doubt_is_read_from_json_in_one_question() -> None:
     assert [part.job for part in jobs["6"].parts] == ["6+0", "6+1"]
     assert "5_3-9%2" not in jobs
     assert (client.unreadable, jobs[FORGED].nodes) == (0, ("n3",))
-    assert [command[0] for command in slurm.commands] == ["scontrol", "squeue", "squeue"]
+    assert [command[0] for command in slurm.commands] == ["scontrol", "scontrol", "squeue", "squeue"]
 
 
 def test_without_json_the_others_are_read_and_the_one_in_doubt_is_counted() -> None:

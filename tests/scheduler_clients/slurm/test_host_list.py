@@ -13,6 +13,15 @@ def test_host_lists() -> None:
     assert expand("r[1-2]n[08-10]") == ("r1n08", "r1n09", "r1n10", "r2n08", "r2n09", "r2n10")
     assert expand("gpu-[1-2]-ib.cluster") == ("gpu-1-ib.cluster", "gpu-2-ib.cluster")
     assert expand("[0,2-3]") == ("0", "2", "3")
+    assert expand("n[5,1-2,5]") == ("n5", "n1", "n2"), "in Slurm's order, each once"
+
+
+def test_brackets_may_follow_each_other() -> None:
+    assert expand("tux[0-3][0-3]") == tuple(f"tux{row}{column}" for row in range(4) for column in range(4))
+    assert expand("a[1-2][08-09]b[3]-ib,c[0-1][5]") == (
+        *("a108b3-ib", "a109b3-ib", "a208b3-ib", "a209b3-ib"),
+        *("c05", "c15"),
+    )
     assert expand("") == ()
 
 
@@ -20,6 +29,9 @@ def test_host_lists() -> None:
     "text",
     [
         "n[1-999999999]",
+        "n[0-999999999]",
+        "n[0-9][0-9][0-9][0-9][0-9]",
+        "n[1-2]" + "[0-1]" * 500,
         "n[1-999999999999999999999999]",
         f"n[1-{LIMIT}],m",
         "n[1-9999]m[1-9999]",

@@ -31,6 +31,33 @@ def test_a_name_that_reads_as_a_record_hides_no_job_and_makes_none(slurm: Slurm,
     slurm.run("scancel", victim, sly)
 
 
+def test_texts_that_read_as_fields_change_no_other_field(slurm: Slurm, client: SlurmClient) -> None:
+    forged = "x JobState=FAILED Restarts=9 ExitCode=3:0 Nodes=n9 CPU_IDs=0 Mem=0 GRES=gpu:8(IDX:0-7) TresPerNode=gres:shard:9"
+    texts = [f"--{option}={forged}" for option in ("account", "wckey", "comment", "job-name", "mail-user")]
+    sly = slurm.submit("sleep 60", "--gres=shard:2", *texts, f"--output={slurm.root}/o Power= TresPerNode=gres:shard:9")
+    deadline = time.monotonic() + 20
+    while not (seen := client.job(sly)).nodes:
+        assert time.monotonic() < deadline, seen
+    assert (seen.state, seen.restarts, seen.shards, seen.gpus, seen.tres_per_node) == (
+        "RUNNING",
+        0,
+        2,
+        None,
+        "gres:shard:2",
+    )
+    assert (seen.name, seen.account, {index for _, index in seen.devices} <= {0, 1}) == (forged, forged.lower(), True)
+    assert client.jobs()[sly] == seen
+    slurm.run("scancel", sly)
+
+
+def test_a_name_that_is_no_utf_8_hides_no_job(slurm: Slurm, client: SlurmClient) -> None:
+    bad = slurm.submit("sleep 60", "--job-name=a\udcff\\x41")
+    sly = slurm.submit("sleep 60", f"--job-name=c\nJobId={bad} JobName=x UserId=r(0)")
+    assert {bad, sly} <= client.jobs().keys()
+    assert client.unreadable == 0
+    slurm.run("scancel", bad, sly)
+
+
 def test_a_job_is_held_changed_and_released(slurm: Slurm, client: SlurmClient) -> None:
     job = slurm.submit("sleep 60", "--gres=shard:2", "--hold")
     held = client.job(job)

@@ -36,6 +36,16 @@ def chunks(value: bytes, key: bytes | None = None, offset: int = 5) -> list[LogC
 
 
 @ENCODINGS
+@pytest.mark.parametrize(
+    ("named", "stream"),
+    [("stderr", "stderr"), ("err", "stderr"), ("out", "stdout"), ("stdout", "stdout"), ("debug", "stdout")],
+)
+def test_a_stream_may_go_by_the_ending_of_its_file(encode: Encode, named: str, stream: str) -> None:
+    (chunk,) = chunks(encode([({**JOB, "stream": named}, [({}, "step 1", 100.5)])]))
+    assert chunk.stream == stream
+
+
+@ENCODINGS
 def test_attributes_say_whose_lines_they_are(encode: Encode) -> None:
     sent = [(JOB, [({"log.iostream": "stderr"}, "step 1", 100.5), ({"log.iostream": "stderr"}, "step 2", 101.0)])]
     (chunk,) = chunks(encode(sent))

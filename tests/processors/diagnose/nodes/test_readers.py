@@ -157,3 +157,37 @@ def test_a_lost_gpu_concerns_the_job_that_it_held() -> None:
 @given(st.lists(st.text(), max_size=20))
 def test_any_log_is_read(lines: list[str]) -> None:
     read(lines)
+
+
+@pytest.mark.parametrize(
+    ("line", "jobs"),
+    [
+        (
+            (
+                "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=task_0,mems_allowed=0-1,"
+                "oom_memcg=/system.slice/slurmstepd.scope/sJ3SK1QYD16X00/step_0/user,"
+                "task_memcg=/system.slice/slurmstepd.scope/sJ3SK1QYD16X00/step_0/user/task_0,task=python,pid=4242,uid=1000"
+            ),
+            ["sJ3SK1QYD16X00"],
+        ),
+        (
+            (
+                "oom-kill:constraint=CONSTRAINT_MEMCG,oom_memcg=/system.slice/slurmstepd.scope/sJ3SK1QYD16X00,"
+                "task_memcg=/system.slice/slurmstepd.scope/sJ3SK1QYD16X00/step_batch/user/task_0,task=a,pid=1,uid=0"
+            ),
+            ["sJ3SK1QYD16X00"],
+        ),
+        (
+            (
+                "oom-kill:constraint=CONSTRAINT_MEMCG,oom_memcg=/slurm/uid_1000/job_17,task_memcg=/slurm/uid_1000/job_17/step_0,"
+                "task=/job_99,pid=1,uid=0"
+            ),
+            ["17"],
+        ),
+        ("oom-kill:constraint=CONSTRAINT_NONE,global_oom,task_memcg=/user.slice,task=x,y job_99,pid=1,uid=0", []),
+        ("NVRM: Xid (PCI:0000:3b:00): 79, pid=4242, name=job_99, GPU has fallen off the bus.", []),
+    ],
+)
+def test_the_names_of_control_groups_name_jobs_and_those_of_programs_do_not(line: str, jobs: list[str]) -> None:
+    (found,) = read([line])
+    assert found.jobs == jobs

@@ -127,3 +127,29 @@ def test_no_users_environment_can_harm_the_agent(tmp_path: Path, hostile: dict[s
     block = "\0".join(f"{name}={value}" for name, value in hostile.items())
     (tmp_path / "7" / "environ").write_bytes(block.encode())
     assert owner_of(7, proc=tmp_path) == Owner(None, None)
+
+
+RUN = "sJ3SK1QYD16X00"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"0::/system.slice/slurmstepd.scope/{RUN}/step_0/user/task_0",
+        f"0::/system.slice/n1_slurmstepd.scope/{RUN}/step_batch/user/task_special",
+        f"0::/system.slice/slurmstepd.scope/{RUN}",
+    ],
+)
+def test_a_control_group_may_name_the_run_of_a_job(tmp_path: Path, line: str) -> None:
+    (tmp_path / "7").mkdir()
+    (tmp_path / "7" / "cgroup").write_text(line)
+    assert owner_of(7, proc=tmp_path, job_of_run={RUN: "4711_3"}.get) == Owner("4711_3", None)
+    assert owner_of(7, proc=tmp_path) == Owner(None, None)
+    assert owner_of(7, proc=tmp_path, clusters=["beta"], job_of_run={RUN: "4711_3"}.get) == Owner(None, None)
+
+
+@pytest.mark.parametrize("name", [RUN.lower(), RUN[:-1], f"{RUN}0", RUN.replace("J", "I"), f"x{RUN}"])
+def test_another_name_is_no_run(tmp_path: Path, name: str) -> None:
+    (tmp_path / "7").mkdir()
+    (tmp_path / "7" / "cgroup").write_text(f"0::/user.slice/{name}/step_0")
+    assert owner_of(7, proc=tmp_path, job_of_run=lambda run: "4711") == Owner(None, None)
