@@ -1,6 +1,7 @@
-"""What MkDocs does not do by itself: CONTRIBUTING.md is a page, and links that leave docs/ lead to the repository.
+"""MkDocs hooks: add CONTRIBUTING.md as a page, and rewrite links that leave docs/.
 
-In the repository such links work as they stand.
+In a checkout such links work as they are. On the site they lead to the repository where `repo_url` is set, and become plain text
+otherwise.
 """
 
 import re
@@ -12,11 +13,11 @@ from mkdocs.structure.files import File, Files
 
 CONTRIBUTING = Path(__file__).resolve().parents[1] / "CONTRIBUTING.md"
 PAGE_OF_IT = "contributing.md"
-LINK = re.compile(r"\]\(([^)\s:#]+)(#[^)\s]*)?\)")
+LINK = re.compile(r"\[([^\]\n]*)\]\(([^)\s:#]+)(#[^)\s]*)?\)")
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add CONTRIBUTING.md, which stands at the root, where people look for it."""
+    """Add CONTRIBUTING.md, which is at the root of the repository."""
     files.append(File.generated(config, PAGE_OF_IT, content=CONTRIBUTING.read_text()))
     return files
 
@@ -26,12 +27,14 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     source = page.file.src_uri
     folder = "" if source == PAGE_OF_IT else dirname(join("docs", source))
 
-    def led(found: re.Match[str]) -> str:
-        target, anchor = normpath(join(folder, found[1])), found[2] or ""
+    def rewritten(link: re.Match[str]) -> str:
+        text, target, anchor = link[1], normpath(join(folder, link[2])), link[3] or ""
         if target == CONTRIBUTING.name:
             target = join("docs", PAGE_OF_IT)
         if target.startswith("docs/"):
-            return f"]({relpath(target, dirname(join('docs', source)))}{anchor})"
-        return f"]({config.repo_url.rstrip('/')}/blob/main/{target}{anchor})"
+            return f"[{text}]({relpath(target, dirname(join('docs', source)))}{anchor})"
+        if config.repo_url:
+            return f"[{text}]({config.repo_url.rstrip('/')}/blob/main/{target}{anchor})"
+        return text if text.strip("`") == target.removesuffix("/README.md") else f"{text} (`{target}`)"
 
-    return LINK.sub(led, markdown)
+    return LINK.sub(rewritten, markdown)

@@ -15,7 +15,6 @@ from schedmate.cli import COMMANDS, app
 
 _CODE = re.compile(r"`([^`]+)`")
 _COMMA_IN_WORD = re.compile(r",(?=[^ ])")
-_PLACE = "https://schedmate.github.io/schedmate"
 _SPECIAL = {"\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "~": r"\(ti"}
 """What a formatter would set as something else than the character that is typed."""
 
@@ -83,7 +82,7 @@ def _page(path: list[str], command: Any, context: Any) -> str:
     if len(path) == 1:
         parts.append(_ENVIRONMENT)
     else:
-        parts.append(f'.SH "SEE ALSO"\n.BR {_escape("-".join(path[:-1]))} (1),\n.I {_PLACE}\n')
+        parts.append(f'.SH "SEE ALSO"\n.BR {_escape("-".join(path[:-1]))} (1)\n')
     return "".join([*parts, _EXIT_STATUS] if len(path) == 1 else parts)
 
 

@@ -8,7 +8,7 @@ import argparse
 import shutil
 from pathlib import Path
 
-from playwright.sync_api import ViewportSize, sync_playwright
+from playwright.sync_api import FloatRect, ViewportSize, sync_playwright
 
 from processors.diagnose import load
 from sinks.clickhouse import open_client
@@ -17,10 +17,12 @@ from tests.servers.web import web_server
 IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
 VIEWS = {"web-cluster": "/", "web-job": "/job?id=trainer"}
 SIZE = ViewportSize(width=1200, height=600)
+VERDICT = FloatRect(x=0, y=0, width=1200, height=1030)
+"""Part of the job's page that README.md shows: down to the lines of the verdict."""
 
 
 def main() -> None:
-    """Write them."""
+    """Write the pictures."""
     given = argparse.ArgumentParser(prog="python -m benchmarks.web.pictures", description=__doc__)
     given.add_argument("database", type=Path, help="what `schedmate demo --keep` left")
     database = given.parse_args().database.absolute()
@@ -34,6 +36,8 @@ def main() -> None:
         for name, view in VIEWS.items():
             tab.goto(view)
             tab.screenshot(path=IMAGES / f"{name}.png", full_page=True)
+            if name == "web-job":
+                tab.screenshot(path=IMAGES / "web-verdict.png", full_page=True, clip=VERDICT)
         chromium.close()
 
 

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -44,6 +45,30 @@ def test_the_api_pages_show_docstrings(site: Path) -> None:
     assert "dealt with, whether carried out or not" in (site / "api" / "subscriber" / "index.html").read_text()
     assert "Put a failed job back in the queue" in (site / "api" / "actuators" / "index.html").read_text()
     assert "exclude_nodes" in (site / "api" / "records" / "index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("repository", "expected"),
+    [
+        (None, "[page](web.md#live), benchmarks/chaos and scores (`benchmarks/corpus/README.md`)"),
+        (
+            "https://git.example/schedmate/",
+            (
+                "[page](web.md#live), [benchmarks/chaos](https://git.example/schedmate/blob/main/benchmarks/chaos/README.md)"
+                " and [scores](https://git.example/schedmate/blob/main/benchmarks/corpus/README.md#scores)"
+            ),
+        ),
+    ],
+)
+def test_links_out_of_docs_lead_to_the_repository_or_become_text(repository: str | None, expected: str) -> None:
+    specification = importlib.util.spec_from_file_location("mkdocs_hooks", ROOT / "packaging" / "mkdocs_hooks.py")
+    assert specification
+    assert specification.loader
+    hooks = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(hooks)
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="architecture.md"))
+    text = "[page](web.md#live), [benchmarks/chaos](../benchmarks/chaos/README.md) and [scores](../benchmarks/corpus/README.md#scores)"
+    assert hooks.on_page_markdown(text, page, SimpleNamespace(repo_url=repository), None) == expected
 
 
 def test_every_record_has_its_place_among_the_api_pages() -> None:

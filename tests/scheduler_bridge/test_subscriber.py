@@ -306,7 +306,7 @@ class TestOnKafka:
     @pytest.mark.parametrize(
         ("page", "heading", "restarts"),
         [
-            ("README.md", "Subscribe: five minutes", 3),
+            ("docs/index.md", "Subscribe", 3),
             ("docs/decisions.md", "A scheduler in Python", 3),
             ("docs/decisions.md", "Plain kafka-python", 5),
         ],
