@@ -15,18 +15,19 @@ LOWEST = 19
 """The nice value that takes about 1.5 % of a processor from whoever else wants it (sched(7)), and all of an idle one."""
 
 
-def step_aside(*keep: int) -> None:
-    """Make this process, a fork, one that nobody notices: it may dismiss the job.
+def step_aside(*keep: int, lowest: bool = True) -> None:
+    """Make this process, a fork, one that the job does not notice.
 
-    It leaves the job's session, so that signals to the job pass it by, and holds no descriptor but `keep`: somebody may wait for
-    the last holder of a pipe or a lock to close it.
+    It leaves the job's session, so that signals to the job do not reach it, and holds no descriptor but `keep`: somebody may wait
+    for the last holder of a pipe or a lock to close it. It takes the lowest priority, unless `lowest` is false.
     """
     with suppress(OSError):  # it leads its session already
         os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2):
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    yield_to_others()
+    if lowest:
+        yield_to_others()
     let_go(0, 1, 2)
     first = 3
     for descriptor in sorted(keep):

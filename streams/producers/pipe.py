@@ -116,9 +116,7 @@ def _end_of_command(
     _end(shipping, status)
     if not ended:
         streams.stop()
-        if shipping is not None:
-            shipping.tap.pause()
-        if os.fork() != 0:
+        if (os.fork() if shipping is None else shipping.tap.fork()) != 0:
             return
         child.let_signals_through()
         _read_on(streams, shipping, settings, child.clock)
