@@ -65,15 +65,20 @@ class Feeder:
         """True once what is not safe must go to disk."""
         self.stopped = False
         """True once the thread must not change anything any more."""
+        self.left = False
+        """True once `write_rest` is done."""
+        self.leave_at: float | None = None
+        """When the thread leaves on disk what was written and is not safe, on the monotonic clock; None: when `leaving` is set."""
         self.opened = False
         """True once the directory on disk was made, or refused."""
         self.lost_after: Start | None = None
-        """Where begins what found no room on disk; None where all of it is there. Valid once `write_rest` has returned True."""
+        """Where begins what found no room on disk; None where all of it is there. Valid once `left` is true."""
         self._progress = progress
         self._budgets = budgets
         self._make_rest = make_rest
         self._restart = restart
         self._unread = Overflow(budgets.disk)
+        self._kept_until = 0
         self._moving: Slice | None = None
         self._current = memoryview(b"")
         self._stored = b""
@@ -133,6 +138,7 @@ class Feeder:
         self.go_on_after_fork()
         self.overflow.refuses = refuses  # what was being written is written first, at the same place
         self._restart, self.overflow.keeps = None, True
+        self.leave_at = None
 
     def start_another(self) -> None:
         """Start a shipping process that reads what is on disk: it finds nothing in its pipe. May raise `OSError`."""
@@ -154,7 +160,7 @@ class Feeder:
             self._spill_if_half_full()
             self._wait()
         self._store()
-        if self.leaving:
+        if self._must_leave():
             self.write_rest()
 
     def write_rest(self) -> None:
@@ -162,7 +168,9 @@ class Feeder:
         self._store()
         with self.changed:
             # The beginning of the file, where there is one, was read into memory and is still on disk.
-            pieces = self.unsafe.before(self.overflow.first)[self._unread.count :]
+            pieces = [
+                each for each in self.unsafe.before(self.overflow.first) if each.start.position >= self._kept_until
+            ]
             self._unread.rest = self.overflow.rest
             self._unread.budget = self._budgets.disk - self.overflow.bytes_on_disk
         lost = next((each.start for each in pieces if not self._keep_unsafe(each)), None)
@@ -174,7 +182,7 @@ class Feeder:
         with self.changed:
             if not self.stopped:
                 self.lost_after = lost or (self.queue.start if self.queue else None)
-                self.leaving = False
+                self.left = True
         self._store()
 
     def _done(self) -> bool:
@@ -182,6 +190,15 @@ class Feeder:
             self.unsafe.release(self._progress)
             written = self.closing and (self.pipe is None or not self.left_to_write)
             return self.stopped or self.leaving or written
+
+    def _must_leave(self) -> bool:
+        """Wait until `leave_at`, unless all is safe before, and return whether something must go to disk."""
+        with self.changed:
+            self.changed.notify_all()
+            if self.leave_at is not None:
+                self.changed.wait_for(lambda: self.leaving or self.stopped, self.leave_at - time.monotonic())
+                self.leaving = self.leaving or not self.settled
+            return self.leaving and not self.stopped
 
     def _wait(self) -> None:
         """Wait until there is something to do, and check that the shipping process is there."""
@@ -321,6 +338,7 @@ class Feeder:
             if self.stopped:
                 return False
             self._unread.add(piece)
+            self._kept_until = piece.start.position + 1
         return True
 
     def _open_rest(self) -> None:

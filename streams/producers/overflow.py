@@ -64,11 +64,6 @@ class Overflow:
         return self._end
 
     @property
-    def count(self) -> int:
-        """Slices that were not read."""
-        return len(self._slices)
-
-    @property
     def first(self) -> int | None:
         """The position at which the file begins; None where there is none."""
         return None if self._file is None else self._begins

@@ -101,17 +101,18 @@ class Tap:
 
     def close(self, timeout: float) -> bool:
         """Hand over what is queued, for at most `timeout` seconds. False where that was not enough; then call `leave`."""
+        feeder = self._feeder
         with self._changed:
-            if not self._feeder.closing:
+            if not feeder.closing:
                 self._queue.add_close(time.time())
-                self._feeder.closing = True
+                feeder.closing = True
+                # The thread writes the rest to disk while the job's end waits for the news that nothing is left.
+                feeder.leave_at = time.monotonic() + timeout / 2
             self._changed.notify_all()
-        if self._thread is not None:
-            self._thread.join(timeout)
-        with self._changed:
-            handed_over = not self._feeder.left_to_write
+            self._changed.wait_for(lambda: feeder.pipe is None or not feeder.left_to_write, timeout)
+            handed_over = not feeder.left_to_write
             if handed_over:
-                self._feeder.close_pipe()
+                feeder.close_pipe()
             return handed_over
 
     def note_gone(self) -> None:
@@ -142,14 +143,16 @@ class Tap:
                 self._changed.notify_all()
                 return 0
             self._feeder.leaving = True
+            left = self._feeder.left
             self._changed.notify_all()
-        if self._thread is None or not self._thread.is_alive():
-            self._run(self._feeder.write_rest)
-        assert self._thread is not None
-        self._thread.join(LEAVE_SECONDS)
+        if not left:
+            if self._thread is None or not self._thread.is_alive():
+                self._run(self._feeder.write_rest)
+            assert self._thread is not None
+            self._thread.join(LEAVE_SECONDS)
         with self._changed:
             self._feeder.stopped = True
-            written, lost_after = not self._feeder.leaving, self._feeder.lost_after
+            written, lost_after = self._feeder.left, self._feeder.lost_after
             gone, has_pipe = self._feeder.gone, self._feeder.pipe is not None
         with suppress(OSError):
             if not written or (lost_after is not None and has_pipe):
@@ -176,8 +179,8 @@ class Tap:
     def _leave_in_background(self, linger: float) -> None:
         """Write the rest to disk, and hand over what is not there. Never returns."""
         try:
-            # Not with the lowest priority: the job is over, and until this is done the lines are in memory alone.
-            step_aside(*self._feeder.descriptors, lowest=False)
+            # With the job's priority: the job is over, and until this is done the lines are in memory alone.
+            step_aside(*self._feeder.descriptors, nice=False)
             self._feeder.leave_after_fork()
             self._feeder.write_rest()
             if self._feeder.lost_after is not None and self._feeder.pipe is not None:
