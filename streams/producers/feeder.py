@@ -75,7 +75,7 @@ class Feeder:
         """Where begins what found no room on disk; None where all of it is there. Valid once `left` is true."""
         self._progress = progress
         self._budgets = budgets
-        self._make_rest = make_rest
+        self._make_rest: Callable[[], Rest] | None = make_rest
         self._restart = restart
         self._unread = Overflow(budgets.disk)
         self._kept_until = 0
