@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from contextlib import suppress
 
 from .progress import Totals
 from .rest import HEAD_BYTES, Rest, Start
@@ -30,6 +31,9 @@ class Slice:
 class Overflow:
     """A first-in-first-out queue of slices in one file of `rest`. Refuses, and never raises while it writes, where the disk does.
 
+    `write`, `read` and `drop_files` use the disk, which may hang: the tap calls them without its lock. `add` and `remove_first` change
+    what is in the queue, with the lock. So a fork under the lock always sees a whole queue, and may repeat a write that was under way.
+
     Args:
         budget: Bytes that the file may take.
     """
@@ -39,13 +43,15 @@ class Overflow:
         """Where the file is made; None: there is no directory."""
         self.budget = budget
         self.refuses = False
-        """True from a refusal until the file is empty."""
+        """Whether a slice was refused since the file was empty."""
         self.keeps = False
         """Whether a file whose slices are all read stays."""
         self._file: int | None = None
         self._begins = 0
         self._start = self._end = HEAD_BYTES
         self._slices: deque[tuple[int, Start, Totals, bool]] = deque()
+        self._path = ""
+        self._read_files: list[tuple[int, str]] = []
 
     @property
     def size(self) -> int:
@@ -56,11 +62,6 @@ class Overflow:
     def bytes_on_disk(self) -> int:
         """Bytes of the file."""
         return self._end
-
-    @property
-    def count(self) -> int:
-        """Slices that were not read."""
-        return len(self._slices)
 
     @property
     def first(self) -> int | None:
@@ -79,44 +80,46 @@ class Overflow:
         return [each for each in (self._file, lock) if each is not None]
 
     def write(self, piece: Slice) -> bool:
-        """Add `piece`. False where the disk or the budget does not allow it."""
-        self.refuses = True
+        """Write `piece` behind the others; it counts once `add` is called. False where the disk or the budget does not allow it."""
         if self.rest is None or self._end + len(piece.data) > self.budget:
             return False
         try:
             if self._file is None:
-                self._file = self.rest.new_file(piece.start)
-                self._begins = piece.start.position
-            written = os.pwrite(self._file, piece.data, self._end)
-            if written < len(piece.data):
-                os.ftruncate(self._file, self._end)
-                return False
+                file, self._path = self.rest.new_file(piece.start)
+                self._begins, self._file = piece.start.position, file
+            # A part that was written before the disk was full is a valid beginning, and a reader goes on from there.
+            return os.pwrite(self._file, piece.data, self._end) == len(piece.data)
         except OSError:
             return False
+
+    def add(self, piece: Slice) -> None:
+        """Count `piece`, which was written."""
         self._slices.append((len(piece.data), piece.start, piece.end, piece.ended))
         self._end += len(piece.data)
-        self.refuses = False
-        return True
 
-    def read(self) -> Slice | None:
-        """Return the oldest slice, or None where there is none. Raises `OSError` where the disk fails."""
-        if self._file is None or not self._slices:
-            return None
+    def read(self) -> Slice:
+        """Return the oldest slice, which stays until `remove_first` is called. Raises `OSError` where the disk fails."""
+        assert self._file is not None
         size, start, end, ended = self._slices[0]
         data = os.pread(self._file, size, self._start)
         if len(data) < size:
             raise OSError("expected the slice that was written")
-        self._slices.popleft()
-        self._start += size
-        if not self.size:
-            self._drop()
         return Slice(data, start, end, ended)
 
-    def _drop(self) -> None:
-        assert self._file is not None
-        assert self.rest is not None
-        os.close(self._file)
-        if not self.keeps:
-            self.rest.remove_file(self._begins)
-        self._file = None
-        self._start = self._end = HEAD_BYTES
+    def remove_first(self) -> None:
+        """Remove the oldest slice. Call `drop_files` afterwards."""
+        self._start += self._slices.popleft()[0]
+        if not self.size:
+            assert self._file is not None
+            self._read_files.append((self._file, self._path))
+            self._file = None
+            self._start = self._end = HEAD_BYTES
+
+    def drop_files(self) -> None:
+        """Remove the files in which nothing is left."""
+        while self._read_files:
+            file, path = self._read_files.pop()
+            os.close(file)
+            if not self.keeps:
+                with suppress(OSError):
+                    os.unlink(path)  # noqa: PTH108

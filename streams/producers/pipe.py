@@ -37,6 +37,8 @@ __all__ = ["end_like", "filter_through", "follow", "fresh_name"]
 
 SHARE = 0.01
 """The part of a job's time for which its end may be held up, so that what it printed last is acknowledged when it is over."""
+LEAVING_SECONDS = 0.03
+"""The part of that time that is kept for writing the rest to disk, for a fork and for the end of this process."""
 
 LINGER_SECONDS = 0.2
 """How long the streams may stay open, with nothing in them, after the command ended before a process of our own takes them over."""
@@ -116,9 +118,7 @@ def _end_of_command(
     _end(shipping, status)
     if not ended:
         streams.stop()
-        if shipping is not None:
-            shipping.tap.pause()
-        if os.fork() != 0:
+        if (os.fork() if shipping is None else shipping.tap.fork()) != 0:
             return
         child.let_signals_through()
         _read_on(streams, shipping, settings, child.clock)
@@ -229,7 +229,7 @@ def _finish(shipping: ShippingProcess | None, settings: PipeSettings | None, beg
     """Wait for the shipping process as long as a job that began at `began` may be held up, and say once what did not go well."""
     if shipping is None or settings is None:
         return
-    share = min(SHARE * (time.monotonic() - began), settings.close_timeout)
+    share = min(SHARE * (time.monotonic() - began), settings.close_timeout) - LEAVING_SECONDS
     report = shipping.finish(max(settings.hold, share))
     if report.kept and report.away:
         say(

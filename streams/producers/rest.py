@@ -110,24 +110,19 @@ class Rest:
         """When the counts were last stored."""
         return os.fstat(self.lock).st_mtime
 
-    def new_file(self, start: Start) -> int:
-        """Return a descriptor of a new file for frames from `start` on, at the place where they go. Raises `OSError`."""
-        path = self._path(start.position)
+    def new_file(self, start: Start) -> tuple[int, str]:
+        """Return a descriptor of a new file for frames from `start` on, and its path. Raises `OSError`."""
+        # With the process: one that goes on after a fork must not reuse a file that the other may still remove.
+        path = f"{self.directory}/{start.position:020d}-{os.getpid()}{_FRAMES}"
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
             _write_all(file, _HEAD.pack(start.position, *start.totals.sizes, *start.totals.newlines), 0)
-            os.lseek(file, _HEAD.size, os.SEEK_SET)
         except OSError:
             os.close(file)
             with suppress(OSError):
                 os.unlink(path)  # noqa: PTH108
             raise
-        return file
-
-    def remove_file(self, position: int) -> None:
-        """Remove the file of frames from `position` on."""
-        with suppress(OSError):
-            os.unlink(self._path(position))  # noqa: PTH108
+        return file, path
 
     def parts(self, position: int | None) -> Iterator[Start | bytes]:
         """Yield the frames behind `position`, or all, as bytes, and a `Start` before bytes that do not follow what came before."""
@@ -163,9 +158,6 @@ class Rest:
     def close(self) -> None:
         """Let go of the directory; what is there stays."""
         os.close(self.lock)
-
-    def _path(self, position: int) -> str:
-        return f"{self.directory}/{position:020d}{_FRAMES}"
 
 
 HEAD_BYTES = _HEAD.size

@@ -63,7 +63,7 @@ class Site:
             process.stdin.flush()
             wait_for(lambda: not self.spools())
             process.stdin.close()
-            assert process.wait(20) == 0
+            assert process.wait(120) == 0
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def python(code: str) -> list[str]:
 
 
 def call(command: list[str], data: bytes = b"", **env: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(command, input=data, capture_output=True, env={**ENV, **env}, timeout=60, check=False)
+    return subprocess.run(command, input=data, capture_output=True, env={**ENV, **env}, timeout=120, check=False)
 
 
 def shipping_process(pipe: int, program: bytes = b"pipe_driver") -> int:

@@ -78,8 +78,8 @@ def segments(root: Path) -> list[Path]:
     return [Path(folder) / name for folder, _, names in os.walk(root) for name in names if name.endswith(".segment")]
 
 
-def wait_for(condition: Callable[[], object], timeout: float = 60.0) -> None:
-    """Poll until `condition` holds; fail after `timeout` seconds. What ships has the lowest priority: on a busy host it takes its time."""
+def wait_for(condition: Callable[[], object], timeout: float = 120.0) -> None:
+    """Poll until `condition` holds; fail after `timeout` seconds. What ships has a low priority: on a busy host it takes its time."""
     deadline = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"

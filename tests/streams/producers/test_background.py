@@ -1,6 +1,6 @@
 import os
 
-from streams.producers.background import LOWEST, step_aside
+from streams.producers.background import NICENESS, step_aside
 
 
 def test_who_steps_aside_takes_no_processor_from_the_job() -> None:
@@ -13,5 +13,5 @@ def test_who_steps_aside_takes_no_processor_from_the_job() -> None:
             os._exit(0)
     os.close(write_end)
     with os.fdopen(read_end, "rb") as said:
-        assert said.read() == b"%d 1" % LOWEST
+        assert said.read() == b"%d 1" % NICENESS
     os.waitpid(process, 0)

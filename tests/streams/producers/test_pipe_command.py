@@ -29,7 +29,7 @@ def test_the_exit_code_and_all_bytes_are_kept(site: Site, mode: str) -> None:
 def test_the_environment_of_the_command_is_left_alone(site: Site) -> None:
     show = python("import os; print('PYTHONUNBUFFERED' in os.environ)")
     env = {name: value for name, value in ENV.items() if name != "PYTHONUNBUFFERED"}
-    result = subprocess.run(site.command(*show), capture_output=True, env=env, timeout=60, check=False)
+    result = subprocess.run(site.command(*show), capture_output=True, env=env, timeout=120, check=False)
     assert result.stdout == b"False\n"
     assert call(site.command(*show), PYTHONUNBUFFERED="1").stdout == b"True\n"
 
@@ -85,7 +85,7 @@ def test_signals_reach_the_command(site: Site, number: signal.Signals) -> None:
         assert process.stdout.readline() == b"ready\n"
         process.send_signal(number)
         assert process.stdout.readline() == b"saved\n"
-        assert process.wait(20) == 3
+        assert process.wait(120) == 3
     assert site.lines() == ["ready", "saved"]
 
 
@@ -125,20 +125,20 @@ def test_the_filter_outlives_the_signal_that_ends_its_job(site: Site) -> None:
         process.stdin.write(b"KeyboardInterrupt\n")
         process.stdin.close()
         assert process.stdout.read() == b"KeyboardInterrupt\n"
-        assert process.wait(20) == 0
+        assert process.wait(120) == 0
     assert site.lines() == ["running", "KeyboardInterrupt"]
 
 
 def test_a_closed_output_ends_the_filter_as_it_ends_cat(site: Site) -> None:
     script = f"yes | ( {' '.join(site.command())}; echo $? >&2 ) | head -c 100000 | wc -c"
-    result = subprocess.run(["bash", "-c", script], capture_output=True, env=ENV, timeout=60, check=False)
+    result = subprocess.run(["bash", "-c", script], capture_output=True, env=ENV, timeout=120, check=False)
     assert result.stdout.strip() == b"100000"
     assert result.stderr.splitlines()[-1] == b"141"
 
 
 def test_a_closed_output_ends_the_command_as_without_us(site: Site) -> None:
     script = f"( {' '.join(site.command('yes'))}; echo $? >&2 ) | head -c 100000 | wc -c"
-    result = subprocess.run(["bash", "-c", script], capture_output=True, env=ENV, timeout=60, check=False)
+    result = subprocess.run(["bash", "-c", script], capture_output=True, env=ENV, timeout=120, check=False)
     assert result.stdout.strip() == b"100000"
     assert result.stderr.splitlines()[-1] == b"141"
 
@@ -150,7 +150,7 @@ def test_a_full_output_device_does_not_end_the_job(site: Site) -> None:
             stdout=full,
             stderr=subprocess.PIPE,
             env=ENV,
-            timeout=60,
+            timeout=120,
             check=False,
         )
     assert result.returncode == 5
@@ -165,7 +165,7 @@ def test_a_slow_reader_gets_everything_before_we_end(site: Site) -> None:
         time.sleep(1.5)  # longer than the command needs to fill every pipe
         assert process.poll() is None
         assert process.stdout.read() == random.Random(1).randbytes(size)
-        assert process.wait(20) == 3
+        assert process.wait(120) == 3
 
 
 def test_a_daemon_left_behind_is_read_on_in_the_background(site: Site, tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_a_daemon_left_behind_is_read_on_in_the_background(site: Site, tmp_path:
     )
     out = tmp_path / "out"
     with out.open("wb") as stdout:
-        result = subprocess.run(site.command("bash", "-c", script), stdout=stdout, env=ENV, timeout=30, check=False)
+        result = subprocess.run(site.command("bash", "-c", script), stdout=stdout, env=ENV, timeout=120, check=False)
     assert result.returncode == 4
     assert out.read_bytes() == b"first\n"
     (tmp_path / "go").touch()

@@ -84,7 +84,7 @@ def printed(site: Site, *, at: Callable[[int, int], None], **env: str) -> "subpr
             at(process.pid, shipping)
         started = time.monotonic()
         rest_of_output, errors = process.communicate()
-        assert time.monotonic() - started < 9
+        assert time.monotonic() - started < 60
     assert out == [b"line %06d\n" % number for number in range(LINES)]
     return subprocess.CompletedProcess([], process.returncode, rest_of_output, errors)
 
@@ -204,7 +204,8 @@ def test_a_shipping_process_that_is_killed_again_and_again_loses_nothing(site: S
         arrived = 0
         while len(killed) < 3:
             while len(site.lines()) <= arrived:
-                assert process.stdout.readline()
+                last = process.stdout.readline()
+                assert last
             killed.add(shipping := shipping_process(process.pid))
             os.kill(shipping, signal.SIGKILL)
             arrived = len(site.lines())

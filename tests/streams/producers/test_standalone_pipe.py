@@ -79,14 +79,14 @@ class Node:
         return {"PATH": os.environ["PATH"], **named}
 
     def call(
-        self, *command: str, data: bytes = b"", hold: float = 30.0, **more: float
+        self, *command: str, data: bytes = b"", hold: float = 120.0, **more: float
     ) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
             self.command(*command),
             input=data,
             capture_output=True,
             env=self.environment(hold, **more),
-            timeout=60,
+            timeout=300,
             check=False,
         )
 
@@ -199,7 +199,7 @@ def test_a_collector_that_comes_and_goes_gets_every_line_once_in_order(node: Nod
             wait_for(lambda done=done: len(node.lines()) > done or process.poll() is not None)  # type: ignore[misc]
             node.stop()
             node.start()
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=120)
         assert process.returncode == 0
     assert out.split() == [b"%d" % number for number in range(300)]
     if segments(node.spool):
@@ -221,7 +221,7 @@ def test_lines_of_a_job_that_is_not_ones_own_are_refused_counted_and_said(node: 
     for folder in (*node.directory.parents, *node.pyz.parents):
         if folder.stat().st_uid == 0 and len(folder.parts) > 2:
             folder.chmod(folder.stat().st_mode | 0o011)
-    result = subprocess.run(command, capture_output=True, env=node.environment(30), timeout=60, check=False)
+    result = subprocess.run(command, capture_output=True, env=node.environment(30), timeout=120, check=False)
     if b"can't open file" in result.stderr or b"Permission denied" in result.stderr:
         pytest.skip("this interpreter is root's alone")
     assert (result.stdout, result.returncode) == (b"forged\n", 0)
