@@ -14,7 +14,7 @@ The empty text means that it is not known.
 from datetime import UTC, datetime
 from typing import NamedTuple, Protocol
 
-OWN_START = "pipe/"
+OWN_START = "pipe:"
 """Prefix of an incarnation that a pipe derives from its own start. It counts only for jobs that no scheduler reports."""
 SEPARATOR = "@"
 """Between id and incarnation where a person reads or types both."""

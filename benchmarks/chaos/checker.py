@@ -17,7 +17,7 @@ from benchmarks.chaos.observed import Observed
 from benchmarks.chaos.orders import OrderSearch
 from benchmarks.chaos.program import DECIDED
 from benchmarks.chaos.replay import MADE, Replayed, identity
-from records import EventKind, InvalidRecord, JobEvent, LogChunk, decode
+from records import EventKind, InvalidRecord, JobEvent, JobReference, LogChunk, decode
 from schedmate.assembly import job_processor
 from schedmate.settings import Settings
 from sinks.clickhouse import TABLE_OF
@@ -190,7 +190,7 @@ def _decisions(jobs: Sequence[Job], observed: Observed) -> Iterator[str]:
         final = [outcome for outcome in results.get(decision, []) if outcome != "started"]
         if len(final) != 1:
             yield f"{decision} has the final results {final}"
-    decided = {decision.split("/")[1] for decision in observed.ids["decisions"]}
+    decided = {JobReference.parse(decision.split("/")[1]).job for decision in observed.ids["decisions"]}
     for job in jobs:
         expected = job.cause in DECIDED
         if job.arrives_whole and expected != (job.name in decided):

@@ -63,7 +63,7 @@ class JobList:
         if jobs is None:
             jobs = self._all_from_text()  # raises where Slurm is away
         if seconds > JSON_SECONDS and self._scontrol_has_json:
-            self._without_json(f"the list of {len(jobs)} jobs took {seconds:.1f} s")
+            self._scontrol_has_json = False
         return jobs
 
     def one(self, name: str) -> SlurmJob | None:
@@ -88,7 +88,7 @@ class JobList:
             found = json_list.parse(self._run(*_SHOW, "--json", name))
         except SlurmRefused as error:
             if "option" in str(error):  # it knows no --json; other errors may be about this job
-                self._without_json(str(error))
+                self._scontrol_has_json = False
             return None
         return next((each for each in found if each.is_called(name)), None)
 
@@ -98,20 +98,15 @@ class JobList:
             return None
         try:
             entries = json_list.entries(self._run(*_SHOW, "--json"))
-        except SlurmRefused as error:
-            self._without_json(str(error))
+        except SlurmRefused:
+            self._scontrol_has_json = False
             return None
         jobs = {job.number: job for each in entries or () if (job := json_list.job_of(each))}
         if entries is None or (entries and not jobs):
-            self._without_json("expected a list of jobs, got another shape")
+            self._scontrol_has_json = False
             return None
         self.unreadable = len(entries) - len(jobs)
         return jobs
-
-    def _without_json(self, reason: str) -> None:
-        """Ask scontrol for JSON no more."""
-        self._scontrol_has_json = False
-        log.info("slurm_jobs_read_as_text", reason=reason[:500])
 
     def _all_from_text(self) -> dict[str, SlurmJob]:
         lines = self._run(*_SHOW, "-o").split("\n")

@@ -7,9 +7,9 @@
 
 -- Where the id of a job is used again, the keys of the old job are deleted. A record of an old job changes nothing.
 local function is_present(job, incarnation, time)
-  local own = string.sub(incarnation, 1, 5) == 'pipe/'
+  local own = string.sub(incarnation, 1, 5) == 'pipe:'
   local present = redis.call('HGET', job, 'incarnation') or ''
-  local present_is_own = string.sub(present, 1, 5) == 'pipe/'
+  local present_is_own = string.sub(present, 1, 5) == 'pipe:'
   if incarnation == '' or incarnation == present or (own and present ~= '' and not present_is_own) then
     return true
   end

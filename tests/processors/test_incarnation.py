@@ -143,7 +143,7 @@ def test_late_records_of_a_replaced_job_change_nothing() -> None:
 
 
 @pytest.mark.parametrize("later", [2.0, 7200.0])
-@pytest.mark.parametrize("incarnation", ["another", "pipe/2026-01-01T00:00:00.000Z"])
+@pytest.mark.parametrize("incarnation", ["another", "pipe:2026-01-01T00:00:00.000Z"])
 def test_lines_do_not_displace_a_job_that_runs(incarnation: str, later: float) -> None:
     run = Run()
     run.take(
@@ -168,7 +168,7 @@ def test_lines_before_the_first_event_belong_to_the_job_that_it_names() -> None:
 
 def test_a_pipe_that_runs_again_under_the_same_id_is_another_job() -> None:
     run = Run()
-    one, two = "pipe/2026-01-01T00:00:00.000Z", "pipe/2026-01-01T01:00:00.000Z"
+    one, two = "pipe:2026-01-01T00:00:00.000Z", "pipe:2026-01-01T01:00:00.000Z"
 
     def piped(incarnation: str, time: float, lines: list[str], code: int) -> list[Record]:
         started, ended = (

@@ -43,7 +43,7 @@ def test_late_records_of_the_old_job_change_nothing(store: Store) -> None:
 
 
 def test_a_schedulers_incarnation_replaces_that_of_a_pipe(store: Store) -> None:
-    own = "pipe/2026-01-01T00:00:00.000Z"
+    own = "pipe:2026-01-01T00:00:00.000Z"
     piped = [msgspec.structs.replace(each, scheduler="pipe") for each in (event("started", 1),)]
     store.update(*(of(own, each) for each in piped), of(own, metric(10, 5)))
     store.update(of("one", event("started", 0)), of(own, metric(20, 6)))
