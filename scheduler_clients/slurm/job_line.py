@@ -160,6 +160,9 @@ def _is_batch(body: str, keys: Sequence[re.Match[str]]) -> bool:
 
 def _is_plain(body: str, key: re.Match[str], after: Sequence[re.Match[str]]) -> bool:
     """Return whether the value of a key that no user chooses holds no text."""
-    end = after[0].start() if after else len(body)
-    pattern = _NAME_AND_ID if key[1] in _WITH_ID else _PLAIN
-    return body.find(" ", key.end(), end - 1) < 0 or pattern.fullmatch(body, key.end(), end) is not None
+    start, end = key.end(), after[0].start() if after else len(body)
+    if body.find(" ", start, end - 1) < 0:
+        return True
+    if key[1] in _WITH_ID:
+        return _NAME_AND_ID.fullmatch(body, start, end) is not None
+    return _PLAIN.fullmatch(body, start, end) is not None
