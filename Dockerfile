@@ -10,11 +10,12 @@ COPY records records
 COPY streams streams
 COPY processors processors
 COPY sinks sinks
-COPY resilience resilience
+COPY streams.resilience streams.resilience
+COPY schedmate_records schedmate_records
+COPY streams streams
+COPY processors processors
+COPY sinks sinks
 COPY scheduler_bridge scheduler_bridge
-COPY eviction eviction
-COPY scheduler_clients scheduler_clients
-COPY simulate simulate
 COPY schedmate schedmate
 COPY docs/man docs/man
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheel .

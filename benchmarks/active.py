@@ -5,7 +5,7 @@ from pathlib import Path
 
 from benchmarks.processes import command, peak_mb, processor_s, waited
 from benchmarks.state import chunk
-from records import JobMetric, decode
+from schedmate_records import JobMetric, decode
 from streams.kafka import KafkaProducer, read_back
 from streams.transport import outgoing
 from tests.servers.kafka import Kafka

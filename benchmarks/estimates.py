@@ -13,8 +13,8 @@ from benchmarks.processes import command, waited
 from processors.advise.past import MemoryHistory, PastEstimator, PastJob, SubmittedJob
 from processors.advise.past.embedding import DIMENSIONS, Vector, embed_command
 from processors.advise.past.vectors import MOST, VectorIndex
-from records import EventKind, JobEvent
 from schedmate.advisor.history_file import history_file
+from schedmate_records import EventKind, JobEvent
 from streams.kafka import KafkaProducer, read_back
 from streams.transport import outgoing
 from tests.servers.kafka import Kafka

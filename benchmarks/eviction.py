@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.processes import command, waited
 from benchmarks.schedulers import Site
-from records import Checkpoint, CheckpointState, Decision, DecisionResult, Outcome, decode
+from schedmate_records import Checkpoint, CheckpointState, Decision, DecisionResult, Outcome, decode
 from streams.kafka import KafkaProducer, read_back
 from streams.transport import outgoing
 from tests.servers.kafka import Kafka

@@ -24,9 +24,9 @@ from benchmarks import lines as ordinary
 from benchmarks.memory import resident_mb
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import LogChunk, Position
 from schedmate.assembly import job_processor
-from schedmate.settings import Settings
+from schedmate.settings.settings import Settings
+from schedmate_records import LogChunk, Position
 from streams.producers.pieces import LIMIT
 
 PACE = 100_000

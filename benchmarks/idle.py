@@ -11,7 +11,7 @@ from typing import Any
 
 import faust
 
-from records import LogChunk, decode
+from schedmate_records import LogChunk, decode
 
 
 def main() -> None:

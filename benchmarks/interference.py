@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from processors.interference.monitor import InterferenceMonitor, InterferenceState
-from records import EventKind, JobEvent, JobMetric, Position
+from schedmate_records import EventKind, JobEvent, JobMetric, Position
 
 REPORTS = 20
 """Reports that a metric rests on, as the tracker has it."""

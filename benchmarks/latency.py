@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from benchmarks.processes import command, waited
 from benchmarks.schedulers import Site
-from records import Action, DecisionResult, Failure, Outcome, decode
+from schedmate_records import Action, DecisionResult, Failure, Outcome, decode
 from streams.kafka import read_back
 from tests.servers.kafka import Kafka
 

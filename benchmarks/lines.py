@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator
 
-from records import LogChunk
+from schedmate_records import LogChunk
 
 CHUNK = 500
 NOISE = (

@@ -11,9 +11,9 @@ from pathlib import Path
 from benchmarks import lines as ordinary
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import LogChunk, Position
 from schedmate.assembly import job_processor
-from schedmate.settings import Settings
+from schedmate.settings.settings import Settings
+from schedmate_records import LogChunk, Position
 
 LINES = 1_000_000
 SETTLED = 0.3

@@ -11,7 +11,7 @@ import msgspec
 from benchmarks import hostile
 from benchmarks import lines as ordinary
 from benchmarks.processes import command, processor_s, waited
-from records import Failure, LogChunk, decode
+from schedmate_records import Failure, LogChunk, decode
 from streams.kafka import KafkaProducer, read_back
 from streams.partition import partition_of
 from streams.transport import outgoing

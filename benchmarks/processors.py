@@ -8,9 +8,9 @@ import msgspec
 from benchmarks.lines import CHUNK, chunks
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import LogChunk, Position, decode, encode
 from schedmate.assembly import job_processor
-from schedmate.settings import Settings
+from schedmate.settings.settings import Settings
+from schedmate_records import LogChunk, Position, decode, encode
 
 JOBS, CHUNKS = 8, 60
 

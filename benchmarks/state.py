@@ -10,7 +10,7 @@ from itertools import islice
 from benchmarks.memory import resident_mb
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import LogChunk, Position, encode
+from schedmate_records import LogChunk, Position, encode
 from streams.runtimes.engine import Engine
 from streams.runtimes.results import Results
 from streams.transport import Message

@@ -18,9 +18,9 @@ from benchmarks.estimates import job_like_many, spread
 from processors.advise.past import PastJob, SubmittedJob
 from processors.advise.past.embedding import command_vector
 from processors.advise.past.vectors import MOST, VectorIndex
-from resilience import Outage
 from schedmate.advisor.redis_similar import RedisSimilarJobs
 from sinks.redis.connect import open_redis
+from streams.resilience import Outage
 from tests.servers.redis import RedisServer, redis_server
 
 SEARCHES = 200

@@ -16,11 +16,11 @@ from typing import Any
 
 import structlog
 
-from records import Action, Failure, Mode, Record, decode, encode
-from resilience import replace_file
+from schedmate_records import Action, Failure, Mode, Record, decode, encode
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.act_keys import add_key, read_keys
-from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, SchedulerAway, SchedulerJobState
+from scheduler_bridge.schedulers import Actuator, ActuatorError, JobView, SchedulerAway, SchedulerJobState
+from streams.resilience import replace_file
 
 NAME = re.compile("[A-Za-z0-9-]{1,64}")
 

@@ -5,7 +5,7 @@ python examples/subscriber.py localhost:9092 my-scheduler
 
 import sys
 
-from records import Action, Decision
+from schedmate_records import Action, Decision
 from scheduler_bridge import subscribe
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
 
-from records import Evidence, Position
+from schedmate_records import Evidence, Position
 
 CHUNK_LINES = 20
 """Lines of a chunk as the failure handler counts them (SchedMate §3.3)."""

@@ -1,4 +1,4 @@
-"""Which job of an id a record belongs to (`records/incarnation.py`), and when a newer one takes the id over.
+"""Which job of an id a record belongs to (`schedmate_records/incarnation.py`), and when a newer one takes the id over.
 
 Only a scheduler's event can end an incarnation that a scheduler reports. A producer of lines can begin a new one once the present one has
 ended or was silent, so that nobody who can write lines under an id can displace a job that runs.
@@ -9,7 +9,7 @@ from typing import Protocol
 
 from prometheus_client import Counter
 
-from records import OWN_START, JobEvent, LogChunk, Record
+from schedmate_records import OWN_START, JobEvent, LogChunk, Record
 
 SILENT_S = 60.0
 """A producer's lines begin a new incarnation after so many seconds without a record of the present one: several times the interval of

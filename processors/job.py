@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from records import (
+from schedmate_records import (
     EventKind,
     Failure,
     GpuActivity,

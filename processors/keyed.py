@@ -4,7 +4,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from records import Position, Record
+from schedmate_records import Position, Record
 
 
 class Part(msgspec.Struct):

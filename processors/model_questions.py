@@ -5,7 +5,7 @@ A job's state holds no lines for questions, only the places of its newest chunks
 
 from collections.abc import Mapping
 
-from records import Evidence, LogChunk, ModelAnswer, ModelQuestion, Position, QuestionKind, Record, Sample
+from schedmate_records import Evidence, LogChunk, ModelAnswer, ModelQuestion, Position, QuestionKind, Record, Sample
 
 from .classified_chunk import QUOTE
 from .diagnose import review

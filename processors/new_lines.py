@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from records import Lines
+from schedmate_records import Lines
 
 _CRI = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*) (std(?:out|err)) ([FP])(?: |$)")
 _DOCKER = '{"log":'

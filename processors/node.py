@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import msgspec
 from prometheus_client import Counter
 
-from records import (
+from schedmate_records import (
     Component,
     ErrorType,
     Evidence,

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from records import NodeFinding, Placement
-from records.bounds import LATEST
+from schedmate_records import NodeFinding, Placement
+from schedmate_records.bounds import LATEST
 
 from .activity.node import NodeActivityState
 from .budget import BudgetState

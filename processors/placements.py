@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from prometheus_client import Counter
 
-from records import EventKind, JobEvent, Placement, Position
+from schedmate_records import EventKind, JobEvent, Placement, Position
 
 from .classified_chunk import ClassifiedChunk
 from .stage import Stage

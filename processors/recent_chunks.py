@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from records import ChunkReference, LogChunk, ModelQuestion, Position
+from schedmate_records import ChunkReference, LogChunk, ModelQuestion, Position
 
 LINES = 400
 """Lines that the chunks reach back: as many as a window holds."""

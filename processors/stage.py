@@ -9,7 +9,17 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
-from records import Checkpoint, Failure, GpuActivity, JobEvent, JobMetric, ModelAnswer, NodeFinding, Position, Record
+from schedmate_records import (
+    Checkpoint,
+    Failure,
+    GpuActivity,
+    JobEvent,
+    JobMetric,
+    ModelAnswer,
+    NodeFinding,
+    Position,
+    Record,
+)
 
 from .classified_chunk import ClassifiedChunk
 

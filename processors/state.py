@@ -4,7 +4,7 @@ from collections.abc import Iterator, MutableMapping
 
 import msgspec
 
-from records import ModelAnswer, NodeFinding, Position
+from schedmate_records import ModelAnswer, NodeFinding, Position
 
 from .budget import BudgetState
 from .classify.context import ClassifyContext

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from prometheus_client import Counter
 
-from records import PRODUCER, EventKind, JobEvent, JobMetric, LogChunk, Position, derived_id
+from schedmate_records import PRODUCER, EventKind, JobEvent, JobMetric, LogChunk, Position, derived_id
 
 from .budget import BudgetState, over_budget
 from .classified_chunk import ClassifiedChunk

@@ -1,5 +1,5 @@
 """`python -m schedmate`, the same as the command `schedmate`."""
 
-from schedmate.pipe import main
+from .pipe import main
 
 main()

@@ -6,12 +6,13 @@ import socket
 import time
 from collections.abc import Iterable
 
-from records import Command, Decision, DecisionResult, OperatorCommand, Outcome, UserError
-from schedmate.assembly import producer_factory
-from schedmate.settings import Settings
+from schedmate_records import Command, Decision, DecisionResult, OperatorCommand, Outcome, UserError
 from scheduler_bridge.commands import Commands
 from scheduler_bridge.ledger import Ledger
 from streams.transport import TransportError, outgoing
+
+from .assembly import producer_factory
+from .settings.settings import Settings
 
 ACKNOWLEDGED_S = 30.0
 

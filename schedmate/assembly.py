@@ -17,8 +17,9 @@ from processors.settings import ProcessorSettings
 from processors.stages import all_stages
 from processors.stream_reader import StreamReader
 from processors.track.tracker import MetricTracker
-from schedmate.settings import Settings, SettingsError
 from streams.transport import Producer
+
+from .settings.settings import Settings, SettingsError
 
 
 def line_classifier(
@@ -83,8 +84,9 @@ def catalogue_files(settings: ProcessorSettings) -> list[Path]:
 
 def producer_factory(settings: Settings) -> Callable[[], Producer]:
     """Return what opens a Kafka producer; it raises `TransportError` while no broker answers."""
-    from schedmate.connections import kafka_connection
     from streams.kafka import KafkaProducer
+
+    from .connections import kafka_connection
 
     connection = kafka_connection(settings.kafka)
     return lambda: KafkaProducer(connection)

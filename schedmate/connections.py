@@ -4,11 +4,12 @@ from collections.abc import Callable
 from threading import Event
 from typing import TypeVar
 
-from resilience import Outage, retry
-from schedmate.settings import KafkaSection, SettingsError
 from streams.kafka import Connection, check_role
+from streams.resilience import Outage, retry
 from streams.rights import ROLES
 from streams.transport import BrokerUnavailable, TransportError
+
+from .settings.settings import KafkaSection, SettingsError
 
 Answer = TypeVar("Answer")
 

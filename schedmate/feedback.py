@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from records import (
+from schedmate_records import (
     Component,
     ErrorType,
     Feedback,
@@ -18,15 +18,16 @@ from records import (
     decode,
     encode,
 )
-from schedmate.approvals import person
-from schedmate.assembly import producer_factory
-from schedmate.connections import kafka_connection
-from schedmate.services.sink import clickhouse_reader
-from schedmate.settings import Settings
 from sinks.clickhouse import QueryResult, ask
 from streams.accept import accept
 from streams.kafka import read_back
 from streams.transport import TransportError, outgoing
+
+from .approvals import person
+from .assembly import producer_factory
+from .connections import kafka_connection
+from .services.sink import clickhouse_reader
+from .settings.settings import Settings
 
 ACKNOWLEDGED_S = 30.0
 

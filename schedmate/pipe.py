@@ -10,7 +10,6 @@ import os
 import sys
 import time
 
-from schedmate import SETTINGS_FILE
 from streams.producers.child import run
 from streams.producers.collector_socket import VARIABLE as SOCKET_VARIABLE
 from streams.producers.collector_socket import choose_socket
@@ -18,6 +17,8 @@ from streams.producers.descriptors import say
 from streams.producers.environment import state_directory
 from streams.producers.pipe_call import identified
 from streams.producers.pipe_options import UsageError, parse
+
+from . import SETTINGS_FILE
 
 # Not the one of `typing`, which takes a quarter of the time that the start may cost a job.
 TYPE_CHECKING = False
@@ -96,8 +97,8 @@ def _ship(
         if socket is None or log is not None:
             from pathlib import Path  # noqa: PLC0415
 
-            from schedmate import logging  # noqa: PLC0415
-            from schedmate.settings import load  # noqa: PLC0415
+            from . import logging  # noqa: PLC0415
+            from .settings.settings import load  # noqa: PLC0415
 
             file, flags = source
             settings = load(None if file is None else Path(file), flags).settings
@@ -107,8 +108,9 @@ def _ship(
             from streams.producers.collector_connection import CollectorConnection  # noqa: PLC0415
 
             return CollectorConnection(socket)
-        from schedmate.connections import kafka_connection  # noqa: PLC0415
         from streams.kafka import KafkaProducer  # noqa: PLC0415
+
+        from .connections import kafka_connection  # noqa: PLC0415
 
         return KafkaProducer(kafka_connection(settings.kafka), linger_ms=0)
 
@@ -215,6 +217,6 @@ def main() -> None:
             file = value
     if words[:1] == ["pipe"]:
         start(words[1:], file, changes)
-    from schedmate.cli import main as command_line  # noqa: PLC0415
+    from .cli import main as command_line  # noqa: PLC0415
 
     command_line()

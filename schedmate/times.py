@@ -4,7 +4,7 @@ import re
 import time
 from datetime import datetime
 
-from schedmate.settings import SettingsError
+from .settings.settings import SettingsError
 
 _UNITS = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
 _SUFFIXES = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}

@@ -7,7 +7,7 @@ id: its key, found at the scheduler, says that it was carried out before. Keys s
 import hashlib
 import re
 
-from records import Decision
+from schedmate_records import Decision
 
 KEPT = 8
 """Keys kept of one job or node, the newest: more than it has acts within the life of a decision."""

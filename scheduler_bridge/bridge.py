@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable
 
-from records import (
+from schedmate_records import (
     Alarm,
     Checkpoint,
     Decision,
@@ -15,16 +15,17 @@ from records import (
     Record,
     Slowdown,
 )
-from scheduler_bridge.actuators import Actuator
-from scheduler_bridge.bundle import Bundles
-from scheduler_bridge.execution import Execution
-from scheduler_bridge.journal import Journal
-from scheduler_bridge.metrics import BridgeMetrics
-from scheduler_bridge.preemption import Preemption
-from scheduler_bridge.proposals import Proposals
-from scheduler_bridge.review import DecisionReview
-from scheduler_bridge.settings import BridgeSettings
-from scheduler_bridge.signing import SigningKeys
+
+from .bundle import Bundles
+from .execution import Execution
+from .journal import Journal
+from .metrics import BridgeMetrics
+from .preemption import Preemption
+from .proposals import Proposals
+from .review import DecisionReview
+from .schedulers import Actuator
+from .settings import BridgeSettings
+from .signing import SigningKeys
 
 Remembered = Decision | DecisionResult | OperatorCommand | Checkpoint | Failure | Alarm
 """What the bridge reads back when it starts, and right before an action."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import structlog
 
-from records import Decision
+from schedmate_records import Decision
 
 log = structlog.get_logger(__name__)
 

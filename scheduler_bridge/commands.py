@@ -1,6 +1,6 @@
 """What people told the bridges: a fold over the topic `approvals`. Order and repeats do not matter."""
 
-from records import Command, Decision, OperatorCommand
+from schedmate_records import Command, Decision, OperatorCommand
 
 KEPT = 86400.0
 """Seconds after its expiry for which a word on a decision is kept."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import kafka
 
-from records import BY_RECORD, DecisionResult, InvalidRecord, Outcome, decode_any_version
+from schedmate_records import BY_RECORD, DecisionResult, InvalidRecord, Outcome, decode_any_version
 
 TOPIC = BY_RECORD[DecisionResult].name
 BACK = 7 * 86400.0

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from records import Decision, Position
+from schedmate_records import Decision, Position
 
 
 @dataclass(frozen=True, slots=True)

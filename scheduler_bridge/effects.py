@@ -2,9 +2,10 @@
 
 from typing import assert_never
 
-from records import Action, Decision
-from scheduler_bridge.act_keys import act_key
-from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, NodeView, SchedulerJobState, SchedulerNodeState
+from schedmate_records import Action, Decision
+
+from .act_keys import act_key
+from .schedulers import Actuator, ActuatorError, JobView, NodeView, SchedulerJobState, SchedulerNodeState
 
 _UNSAFE = frozenset("\n\r\t\"'`$\\=;|&<>")
 

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, replace
 
-from records import Action, Decision
-from scheduler_bridge.act_keys import act_key
-from scheduler_bridge.actuators import Actuator, JobView, NodeView
-from scheduler_bridge.guardrails import Objection, Wait, objection_of_node, objection_of_state
-from scheduler_bridge.journal import Journal
+from schedmate_records import Action, Decision
+
+from .act_keys import act_key
+from .guardrails import Objection, Wait, objection_of_node, objection_of_state
+from .journal import Journal
+from .schedulers import Actuator, JobView, NodeView
 
 NOTED_BEFORE = frozenset({Action.EVICT, Action.CANCEL, Action.CANCEL_PACKING, Action.HOLD, Action.RELEASE})
 """Actions whose key stands at the scheduler before they are carried out: the key alone proves nothing."""

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from records import Action, Decision, DecisionResult, Mode, Outcome
-from resilience import Outage
-from scheduler_bridge import effects
-from scheduler_bridge.actuators import Actuator, ActuatorError, JobView, NodeView, SchedulerAway, SchedulerJobState
-from scheduler_bridge.bundle import Bundles
-from scheduler_bridge.examine import examine
-from scheduler_bridge.guardrails import (
+from schedmate_records import Action, Decision, DecisionResult, Mode, Outcome
+from streams.resilience import Outage
+
+from . import effects
+from .bundle import Bundles
+from .examine import examine
+from .guardrails import (
     AGAIN,
     HELD_BACK,
     Objection,
@@ -18,8 +18,9 @@ from scheduler_bridge.guardrails import (
     objection_of_gain,
     stopped,
 )
-from scheduler_bridge.journal import Journal
-from scheduler_bridge.node_check import NodeCheck
+from .journal import Journal
+from .node_check import NodeCheck
+from .schedulers import Actuator, ActuatorError, JobView, NodeView, SchedulerAway, SchedulerJobState
 
 PREPARED = frozenset({Action.DRAIN, Action.CANCEL})
 """Actions before which something is looked at that is gone, or not to be had, afterwards."""

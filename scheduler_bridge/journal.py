@@ -7,16 +7,17 @@ from dataclasses import dataclass
 
 import structlog
 
-from records import Decision, DecisionResult, Mode, OperatorCommand, Outcome, Record
-from scheduler_bridge.actuators import JobView, NodeView
-from scheduler_bridge.commands import Commands
-from scheduler_bridge.guardrails import Context, LimitReached, Objection, Wait, awaits_approval
-from scheduler_bridge.ledger import Ledger
-from scheduler_bridge.metrics import BridgeMetrics
-from scheduler_bridge.saves import Saves
-from scheduler_bridge.settings import BridgeSettings
-from scheduler_bridge.signing import SigningKeys
-from scheduler_bridge.verdicts import Verdicts
+from schedmate_records import Decision, DecisionResult, Mode, OperatorCommand, Outcome, Record
+
+from .commands import Commands
+from .guardrails import Context, LimitReached, Objection, Wait, awaits_approval
+from .ledger import Ledger
+from .metrics import BridgeMetrics
+from .saves import Saves
+from .schedulers import JobView, NodeView
+from .settings import BridgeSettings
+from .signing import SigningKeys
+from .verdicts import Verdicts
 
 log = structlog.get_logger(__name__)
 

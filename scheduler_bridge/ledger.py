@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from records import Action, Decision, DecisionResult, Outcome, same_incarnation
+from schedmate_records import Action, Decision, DecisionResult, Outcome, same_incarnation
 
 KEPT = 86400.0
 """Seconds after its expiry in which a decision that was never tried is still known. Seen again later, it is too late anyway."""

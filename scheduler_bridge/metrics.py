@@ -2,7 +2,7 @@
 
 from prometheus_client import Counter, Gauge
 
-from records import Outcome
+from schedmate_records import Outcome
 
 _REFUSING = (
     "actuator",

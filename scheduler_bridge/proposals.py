@@ -3,7 +3,7 @@
 import msgspec
 import structlog
 
-from records import (
+from schedmate_records import (
     Action,
     Alarm,
     AlarmKind,
@@ -18,10 +18,11 @@ from records import (
     decode,
     encode,
 )
-from scheduler_bridge.guardrails import Objection
-from scheduler_bridge.journal import Journal
-from scheduler_bridge.ledger import WITHDRAWN, LedgerEntry
-from scheduler_bridge.policies import OF_FAILURES, cancel_hung, hold, propose
+
+from .guardrails import Objection
+from .journal import Journal
+from .ledger import WITHDRAWN, LedgerEntry
+from .policies import OF_FAILURES, cancel_hung, hold, propose
 
 log = structlog.get_logger(__name__)
 

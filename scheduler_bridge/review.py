@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from records import Decision, Mode, Outcome
-from scheduler_bridge.actuators import ActuatorError, SchedulerAway
-from scheduler_bridge.examine import Examination, examine
-from scheduler_bridge.execution import PREPARED, Execution
-from scheduler_bridge.guardrails import (
+from schedmate_records import Decision, Mode, Outcome
+
+from .examine import Examination, examine
+from .execution import PREPARED, Execution
+from .guardrails import (
     Objection,
     Wait,
     awaits_approval,
@@ -14,7 +14,8 @@ from scheduler_bridge.guardrails import (
     limit_reached,
     stopped,
 )
-from scheduler_bridge.journal import Journal
+from .journal import Journal
+from .schedulers import ActuatorError, SchedulerAway
 
 
 class DecisionReview:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from records import Checkpoint, CheckpointState, same_incarnation, same_job
+from schedmate_records import Checkpoint, CheckpointState, same_incarnation, same_job
 
 KEPT = 20_000
 """Jobs whose checkpoint is known: those that saved last."""

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from records import UserError
-from scheduler_bridge.actuators import JobView, NodeView
+from schedmate_records import UserError
+
+from .schedulers import JobView, NodeView
 
 _FIELDS = ("partition", "account", "qos", "user")
 _TERM = re.compile(rf"\s*({'|'.join(_FIELDS)})\s*=\s*([A-Za-z0-9@._/-]+)\s*|\s*priority\s*>=\s*([0-9]+)\s*", re.ASCII)

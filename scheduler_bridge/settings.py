@@ -17,10 +17,11 @@ from pydantic import (
 )
 from pydantic_settings import NoDecode
 
-from records import Action, Mode
-from scheduler_bridge.actuators import JobView, NodeView
-from scheduler_bridge.maintenance import Window, WindowError
-from scheduler_bridge.selectors import Selector, SelectorError
+from schedmate_records import Action, Mode
+
+from .maintenance import Window, WindowError
+from .schedulers import JobView, NodeView
+from .selectors import Selector, SelectorError
 
 FURTHEST = (Mode.SHADOW, Mode.APPROVE, Mode.ACT)
 """How far a decision may go, the least first."""

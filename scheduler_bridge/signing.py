@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from records import Decision, UserError
+from schedmate_records import Decision, UserError
 
 LEAST = 32
 """Characters of a secret at least: what `openssl rand -hex 16` prints."""

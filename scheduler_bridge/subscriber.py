@@ -25,8 +25,8 @@ from kafka.errors import (
     UnknownMemberIdError,
 )
 
-from records import BY_RECORD, Action, Decision, InvalidRecord, Mode, Position, UserError, decode_any_version
-from resilience import Outage
+from schedmate_records import BY_RECORD, Action, Decision, InvalidRecord, Mode, Position, UserError, decode_any_version
+from streams.resilience import Outage
 
 from . import dealt_with
 from .delivery import DeadRecord, Delivery, SubscriberCounters

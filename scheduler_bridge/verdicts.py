@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from typing import NamedTuple
 
-from records import Failure
+from schedmate_records import Failure
 
 CAUSE = 200
 """Characters of a cause: a name of the catalogue, or of an exception."""

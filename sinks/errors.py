@@ -1,6 +1,6 @@
 """The ways in which a sink refuses, with different meanings for the stream."""
 
-from records import UserError
+from schedmate_records import UserError
 
 
 class SinkUnavailable(UserError):

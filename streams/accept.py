@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from records import (
+from schedmate_records import (
     BY_NAME,
     NOT_JSON,
     PRODUCER_EVENTS,
@@ -27,7 +27,7 @@ from records import (
     decode,
     derived_id,
 )
-from records.bounds import LATEST, NAME, RANKS, is_name
+from schedmate_records.bounds import LATEST, NAME, RANKS, is_name
 
 from .otlp import is_otlp
 from .transport import Message

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 
-from records import BY_NAME, DeadLetter, InvalidRecord, Position, UserError, decode
+from schedmate_records import BY_NAME, DeadLetter, InvalidRecord, Position, UserError, decode
 
 from .accept import refuse
 from .kafka import Connection, read_back, read_one

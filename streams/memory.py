@@ -13,7 +13,7 @@ from itertools import islice
 from types import TracebackType
 from typing import Self
 
-from records import Position
+from schedmate_records import Position
 
 from .partition import partition_of
 from .topics import LAYOUTS

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from records import Decision, ErrorType, Failure, Position, Record
+from schedmate_records import Decision, ErrorType, Failure, Position, Record
 
 CHUNK: Final = "chunk"
 VERDICT: Final = "verdict"

@@ -6,7 +6,7 @@ that one worker owns a job's logs, events and state.
 
 from dataclasses import dataclass
 
-from records import TOPICS
+from schedmate_records import TOPICS
 
 STATE_TOPICS = ("job-state", "node-state")
 """Compacted: the newest state of every key of an engine, in the same partition as the key's input."""

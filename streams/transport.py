@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
-from records import Position, Record, UserError, encode, topic_of
+from schedmate_records import Position, Record, UserError, encode, topic_of
 
 from .producer import Outgoing, Producer, Refused
 

@@ -30,14 +30,14 @@ def imports(file: Path) -> Iterator[Import]:
             yield Import(len(dots), module, tuple(each.strip() for each in listed if each.strip()))
 
 
-def rooms(file: Path) -> set[str]:
+def packages(file: Path) -> set[str]:
     """Return the first parts of the modules that `file` imports by their whole name."""
     return {each.module.partition(".")[0] for each in imports(file) if not each.level}
 
 
-def modules(root: Path, rooms: Iterable[str]) -> dict[str, set[str]]:
-    """Return the modules of `rooms`, folders in `root`, by dotted name, and which of one another each imports."""
-    files = {_dotted(file.relative_to(root)): file for room in rooms for file in (root / room).rglob("*.py")}
+def modules(root: Path, packages: Iterable[str]) -> dict[str, set[str]]:
+    """Return the modules of `packages`, folders in `root`, by dotted name, and which of one another each imports."""
+    files = {_dotted(file.relative_to(root)): file for package in packages for file in (root / package).rglob("*.py")}
     return {name: set(_targets(file.relative_to(root), file, files)) - {name} for name, file in files.items()}
 
 

@@ -21,8 +21,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.chaos.services import Service
-from records import Action, Decision, DecisionResult, Mode, Outcome, decision_id
-from scheduler_clients.slurm import SlurmClient, SlurmCommands, SlurmJob
+from schedmate_records import Action, Decision, DecisionResult, Mode, Outcome, decision_id
+from scheduler_bridge.schedulers.slurm.client import SlurmClient, SlurmCommands, SlurmJob
 from streams.accept import accept
 from streams.kafka import KafkaFollower, KafkaProducer
 from streams.transport import outgoing

@@ -17,9 +17,9 @@ from benchmarks.chaos.observed import Observed
 from benchmarks.chaos.orders import OrderSearch
 from benchmarks.chaos.program import DECIDED
 from benchmarks.chaos.replay import MADE, Replayed, identity
-from records import EventKind, InvalidRecord, JobEvent, JobReference, LogChunk, decode
 from schedmate.assembly import job_processor
-from schedmate.settings import Settings
+from schedmate.settings.settings import Settings
+from schedmate_records import EventKind, InvalidRecord, JobEvent, JobReference, LogChunk, decode
 from sinks.clickhouse import TABLE_OF
 from streams.accept import accept
 from streams.transport import Message

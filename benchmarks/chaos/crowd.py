@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.chaos.batch import BatchJob
 from benchmarks.chaos.jobs import Job, Way
 from benchmarks.chaos.sender import Sender
-from records import EventKind, InvalidRecord, JobEvent, decode
+from schedmate_records import EventKind, InvalidRecord, JobEvent, decode
 from streams.transport import Message, outgoing
 
 WAYS = (Way.PIPE, Way.FILE, Way.BATCH, Way.FULL_DISK, Way.PIPE, Way.KILLED)

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 
-from records import LogChunk, encode
+from schedmate_records import LogChunk, encode
 from streams.transport import Outgoing, outgoing
 
 UNDECODABLE = b"undecodable-"

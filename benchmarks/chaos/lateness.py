@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from benchmarks.chaos.faults import Window
 from benchmarks.chaos.jobs import Job
 from benchmarks.chaos.program import CAUSES
-from records import Failure, LogChunk, decode
+from schedmate_records import Failure, LogChunk, decode
 from streams.transport import Message
 
 ON_THE_WAY = ("worker", "broker", "collector", "pipe")

@@ -18,11 +18,11 @@ import structlog
 from rich.console import Console
 from rich.table import Table
 
-from records import Action, Decision, DecisionResult, EventKind, JobEvent, Mode, Record, decision_id, decode
+from schedmate_records import Action, Decision, DecisionResult, EventKind, JobEvent, Mode, Record, decision_id, decode
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators.slurm import SlurmActuator, SlurmSettings
-from scheduler_clients.slurm import SlurmClient, SlurmCommands, SlurmJob
-from streams.producers.slurm_events import SlurmWatcher
+from scheduler_bridge.schedulers.slurm.actuator import SlurmActuator, SlurmSettings
+from scheduler_bridge.schedulers.slurm.client import SlurmClient, SlurmCommands, SlurmJob
+from scheduler_bridge.schedulers.slurm.events import SlurmWatcher
 from streams.transport import Outgoing
 from tests.servers.slurm import NODES, Slurm, running
 

@@ -8,7 +8,7 @@ from typing import Any
 import kafka
 from kafka.errors import KafkaError
 
-from records import BY_NAME, TOPICS
+from schedmate_records import BY_NAME, TOPICS
 from sinks.clickhouse import STORED_TOPICS, TABLE_OF, open_client
 from streams.kafka import Connection, read_back
 from streams.transport import Message

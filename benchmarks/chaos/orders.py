@@ -12,7 +12,7 @@ import msgspec
 from benchmarks.chaos.replay import MADE, identity
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import Position, Record
+from schedmate_records import Position, Record
 from streams.transport import outgoing
 
 STEPS = (200, 2000, 20_000)

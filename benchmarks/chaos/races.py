@@ -24,12 +24,12 @@ import structlog
 from rich.console import Console
 from rich.table import Table
 
-from records import Action, Decision, DecisionResult, Mode, Outcome, Record
+from schedmate_records import Action, Decision, DecisionResult, Mode, Outcome, Record
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.act_keys import act_key, read_keys
-from scheduler_bridge.actuators.slurm import SlurmActuator
-from scheduler_bridge.actuators.slurm.settings import SlurmSettings
-from scheduler_clients.slurm import SlurmClient, SlurmCommands, SlurmUnavailable
+from scheduler_bridge.schedulers.slurm.actuator import SlurmActuator
+from scheduler_bridge.schedulers.slurm.actuator.settings import SlurmSettings
+from scheduler_bridge.schedulers.slurm.client import SlurmClient, SlurmCommands, SlurmUnavailable
 from tests.servers.dead_node import kill_node
 from tests.servers.slurm import NODES, Slurm, running
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from schedmate.assembly import job_processor, node_processor
-from schedmate.settings import Settings
+from schedmate.settings.settings import Settings
 from streams.runtimes.engine import Engine, by_topic
 from streams.transport import Message, Outgoing
 

@@ -20,7 +20,7 @@ from processors.classified_chunk import ClassifiedChunk
 from processors.classify.classifier import LineClassifier
 from processors.state import StreamState
 from processors.stream_reader import StreamReader
-from records import Position
+from schedmate_records import Position
 
 from .plan import LOGS
 from .score import stream_chunks

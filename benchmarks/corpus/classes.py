@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from schedmate.analysis.analysis.classes import classes
+
 from processors.classify.classifier import LineClassifier
 from processors.classify.linear import LinearModel
 from schedmate.assembly import line_classifier
-from schedmate.classes import classes
-from schedmate.settings import Settings
+from schedmate.settings.settings import Settings
 from streams.producers.stored import read_chunks
 
 from .left_out import fold_of, lines_models

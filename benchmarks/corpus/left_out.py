@@ -15,7 +15,7 @@ from processors.classify.linear import LinearModel
 from processors.job import JobProcessor
 from processors.read.proposer.linear import LinearProposer
 from schedmate.assembly import job_processor
-from schedmate.settings import Settings
+from schedmate.settings.settings import Settings
 
 from .plan import BLIND, PROJECT, Framework
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import Estimate, LogChunk, Position
+from schedmate_records import Estimate, LogChunk, Position
 
 from .plan import BLIND, SPLITS, load
 from .score import stream_chunks

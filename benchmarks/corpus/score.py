@@ -19,12 +19,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from schedmate.analysis.analysis.classes import classes
+
 from processors.classify.classifier import LineClassifier
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import JobMetric, LogChunk, Position
-from schedmate.analysis import Analysis, analyze
-from schedmate.classes import classes
+from schedmate.analysis.analysis import Analysis, analyze
+from schedmate_records import JobMetric, LogChunk, Position
 from streams.producers.chunker import Chunker, ChunkLimits
 from streams.producers.pieces import PieceSplitter
 from streams.producers.stored import read_chunks

@@ -21,7 +21,7 @@ from benchmarks.forecast.traces import helios_earth, spot_2026
 from benchmarks.simulate import plots
 from processors.spot.forecast import Calibrated, DemandHistory, Forecast, Forecaster, OrgLinear
 from processors.spot.forecast.baselines import Naive
-from simulate.outcomes import write_table
+from schedmate.simulate.outcomes import write_table
 
 RESULTS = Path(__file__).parent / "results"
 COLUMNS = (

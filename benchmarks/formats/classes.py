@@ -11,7 +11,7 @@ from processors.classify.classifier import LineClassifier
 from processors.classify.context import PROGRESS, ClassifyContext
 from processors.read.roles import Phase
 from schedmate.assembly import line_classifier
-from schedmate.settings import Settings
+from schedmate.settings.settings import Settings
 
 from .generate import GeneratedLog, generate
 from .score import FIRST, chunks

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from benchmarks.corpus.score import judge
 from processors.job import JobProcessor
-from records import LogChunk
-from schedmate.analysis import analyze
+from schedmate.analysis.analysis import analyze
 from schedmate.assembly import job_processor
-from schedmate.settings import Settings
+from schedmate.settings.settings import Settings
+from schedmate_records import LogChunk
 
 from .generate import GeneratedLog, generate
 

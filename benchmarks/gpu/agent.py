@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.gpu.jobs import Job
-from records import GpuSample
+from schedmate_records import GpuSample
 from streams.producers.gpu.nvml import NvmlSource
 from streams.producers.gpu.recording import RecordingWriter
 

@@ -16,7 +16,7 @@ import msgspec
 
 from benchmarks.corpus.failures.cases.cuda import CASES
 from benchmarks.corpus.failures.run import run
-from records import GpuSample
+from schedmate_records import GpuSample
 from streams.producers.gpu.nvml import NvmlSource
 
 FAULTS = (

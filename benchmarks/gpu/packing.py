@@ -15,8 +15,8 @@ from rich.console import Console
 
 from benchmarks.gpu.jobs import Job
 from processors.settings import ProcessorSettings
-from records import EventKind, JobEvent, JobMetric, LogChunk, Slowdown, decode
 from schedmate.assembly import job_processor
+from schedmate_records import EventKind, JobEvent, JobMetric, LogChunk, Slowdown, decode
 from scheduler_bridge import BridgeSettings
 from scheduler_bridge.policies import propose
 from streams.memory import MemoryBroker

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from processors.job import JobProcessor
 from processors.settings import ProcessorSettings
-from records import LogChunk, ModelAnswer, QuestionKind
-from schedmate.analysis import Analysis, analyze
+from schedmate.analysis.analysis import Analysis, analyze
 from schedmate.assembly import job_processor
-from schedmate.language_models import asked_at_once
+from schedmate.models.language_models import asked_at_once
+from schedmate_records import LogChunk, ModelAnswer, QuestionKind
 from streams.model_worker.language_model import LanguageModel
 
 from .asking import Noted

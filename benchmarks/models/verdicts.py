@@ -17,7 +17,9 @@ from processors.model_questions import prepare
 from processors.prompts import Prompt
 from processors.settings import ProcessorSettings
 from processors.state import JobState
-from records import (
+from schedmate.assembly import job_processor
+from schedmate.models.language_models import asked_at_once
+from schedmate_records import (
     ErrorType,
     EventKind,
     Failure,
@@ -28,8 +30,6 @@ from records import (
     Position,
     QuestionKind,
 )
-from schedmate.assembly import job_processor
-from schedmate.language_models import asked_at_once
 from streams.model_worker.language_model import LanguageModel
 from streams.producers.stored import read_chunks
 

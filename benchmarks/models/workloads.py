@@ -14,8 +14,8 @@ from processors.advise.agent.prompt import KIND
 from processors.advise.metadata import Job
 from processors.advise.metadata.reading import workload
 from processors.advise.metadata.tree import SourceTree
-from records import Workload
-from schedmate.language_models import ask_or_none
+from schedmate.models.language_models import ask_or_none
+from schedmate_records import Workload
 from streams.model_worker.language_model import LanguageModel
 from tests.processors.advise.metadata.test_workloads import HERE, JOBS, matches
 from tests.processors.advise.metadata.trees import grown, tree_files

@@ -19,11 +19,11 @@ from benchmarks.simulate.managers import learn, manager
 from benchmarks.simulate.options import add_cluster, parser
 from benchmarks.simulate.spot_workloads import FIRST_SEED, NODES, spot_trial
 from benchmarks.simulate.tables import RESULTS, save, show
-from simulate.outcomes import Summary
-from simulate.policies import POLICIES
-from simulate.policies.spot.chronus import Chronus
-from simulate.policies.spot.managed import Managed
-from simulate.simulation import Policy
+from schedmate.simulate.outcomes import Summary
+from schedmate.simulate.policies import POLICIES
+from schedmate.simulate.policies.spot.chronus import Chronus
+from schedmate.simulate.policies.spot.managed import Managed
+from schedmate.simulate.simulation import Policy
 
 BASELINES: Mapping[str, Callable[[], Policy]] = {
     **{name: POLICIES[name].make(None, []) for name in ("yarn-cs", "chronus", "lyra", "fgd")},

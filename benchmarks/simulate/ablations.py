@@ -16,8 +16,8 @@ from benchmarks.simulate.managers import Learnt, learn, manager
 from benchmarks.simulate.options import add_cluster, add_fresh, parser
 from benchmarks.simulate.spot_workloads import FIRST_SEED, NODES, SpotTrial, spot_trial
 from benchmarks.simulate.tables import CASES, RESULTS, bars, save, show
-from simulate.outcomes import Summary
-from simulate.policies.spot.managed import Managed
+from schedmate.simulate.outcomes import Summary
+from schedmate.simulate.policies.spot.managed import Managed
 
 HOURS = (1, 2, 4)
 PARTS = ("gfs-e", "gfs-d", "gfs-s", "gfs-p", "gfs-sp")

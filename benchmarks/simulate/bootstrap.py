@@ -28,11 +28,11 @@ from benchmarks.simulate.intervals import mean_and_interval
 from benchmarks.simulate.options import add_fresh, add_traces, parser
 from benchmarks.simulate.plots import Interval
 from benchmarks.simulate.tables import CASES, RESULTS
-from simulate.job import Job, PackedWorkload, Run
-from simulate.outcomes import completion_times, write_table
-from simulate.replay import Scenario, replay
-from simulate.simulation import Costs
-from simulate.workloads.early_exits import with_early_exits
+from schedmate.simulate.job import Job, PackedWorkload, Run
+from schedmate.simulate.outcomes import completion_times, write_table
+from schedmate.simulate.replay import Scenario, replay
+from schedmate.simulate.simulation import Costs
+from schedmate.simulate.workloads.early_exits import with_early_exits
 
 ARCHIVE = "sia/sia_workloads_traces.tar.gz"
 WORKLOADS = {"Philly": "philly", "Helios": "saturn", "Sia": "newtrace"}

@@ -22,16 +22,16 @@ from benchmarks.simulate.cases import Kept, measure
 from benchmarks.simulate.intervals import Floats, mean_and_interval
 from benchmarks.simulate.options import add_fresh, add_traces, parser
 from benchmarks.simulate.tables import CASES, RESULTS
-from simulate.cluster import NodeSpec
-from simulate.estimates import with_history
-from simulate.interference import PackedSpeeds, read_gavel_speeds, read_packed_speeds
-from simulate.job import Job
-from simulate.outcomes import completion_times, write_table
-from simulate.policies.lucid import LARGEST_SCORE, Cancellation, Lucid
-from simulate.replay import Scenario, replay
-from simulate.throughput import quiet_times
-from simulate.traces import read_jobs, read_nodes
-from simulate.workloads.early_exits import with_early_exits
+from schedmate.simulate.cluster import NodeSpec
+from schedmate.simulate.estimates import with_history
+from schedmate.simulate.interference import PackedSpeeds, read_gavel_speeds, read_packed_speeds
+from schedmate.simulate.job import Job
+from schedmate.simulate.outcomes import completion_times, write_table
+from schedmate.simulate.policies.lucid import LARGEST_SCORE, Cancellation, Lucid
+from schedmate.simulate.replay import Scenario, replay
+from schedmate.simulate.throughput import quiet_times
+from schedmate.simulate.traces import read_jobs, read_nodes
+from schedmate.simulate.workloads.early_exits import with_early_exits
 
 RATES = (0.0, 0.25, 0.5, 0.75, 1.0)
 MISJUDGED = 0.3

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from simulate.reading import rows
+from schedmate.simulate.reading import rows
 
 LONGEST_S = 86_400.0
 """What comes later is taken for another job."""

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from simulate.cluster import NodeSpec
-from simulate.job import Job
-from simulate.outcomes import Summary, summaries
-from simulate.replay import Scenario, replay
-from simulate.simulation import Policy
-from simulate.workloads.past import split_past
-from simulate.workloads.spot import spot_workload
+from schedmate.simulate.cluster import NodeSpec
+from schedmate.simulate.job import Job
+from schedmate.simulate.outcomes import Summary, summaries
+from schedmate.simulate.replay import Scenario, replay
+from schedmate.simulate.simulation import Policy
+from schedmate.simulate.workloads.past import split_past
+from schedmate.simulate.workloads.spot import spot_workload
 
 NODES = 287
 DAY = 86_400

@@ -26,18 +26,18 @@ from benchmarks.simulate.intervals import Floats, mean_and_interval
 from benchmarks.simulate.options import add_fresh, add_traces, parser
 from benchmarks.simulate.resubmissions import resubmission_delays
 from benchmarks.simulate.tables import CASES, RESULTS
-from simulate.estimates import with_estimates
-from simulate.faults import FaultRates, draw_faults
-from simulate.job import Job, Run
-from simulate.outcomes import completion_times, write_table
-from simulate.policies.backfill import Backfilled
-from simulate.policies.ordered import by_estimate, fifo, sjf, sjf_estimated
-from simulate.policies.qssf import Qssf
-from simulate.policies.srtf import Srtf
-from simulate.policies.tiresias import Tiresias
-from simulate.replay import Scenario, replay
-from simulate.simulation import Policy
-from simulate.traces import read_jobs, read_nodes
+from schedmate.simulate.estimates import with_estimates
+from schedmate.simulate.faults import FaultRates, draw_faults
+from schedmate.simulate.job import Job, Run
+from schedmate.simulate.outcomes import completion_times, write_table
+from schedmate.simulate.policies.backfill import Backfilled
+from schedmate.simulate.policies.ordered import by_estimate, fifo, sjf, sjf_estimated
+from schedmate.simulate.policies.qssf import Qssf
+from schedmate.simulate.policies.srtf import Srtf
+from schedmate.simulate.policies.tiresias import Tiresias
+from schedmate.simulate.replay import Scenario, replay
+from schedmate.simulate.simulation import Policy
+from schedmate.simulate.traces import read_jobs, read_nodes
 
 TREES = "plain LightGBM"
 SCHEDMATE = "SchedMate (SJF, advisor, backfilled)"

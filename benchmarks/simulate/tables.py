@@ -10,7 +10,7 @@ from rich.table import Table
 
 from benchmarks.simulate.intervals import mean_and_interval
 from benchmarks.simulate.plots import Interval
-from simulate.outcomes import Summary, write_table
+from schedmate.simulate.outcomes import Summary, write_table
 
 RESULTS = Path(__file__).parent / "results"
 CASES = RESULTS / "cases"

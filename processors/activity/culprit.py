@@ -9,9 +9,9 @@ from statistics import median
 
 import msgspec
 
-from processors.classified_chunk import ClassifiedChunk
-from records import GpuState
+from schedmate_records import GpuState
 
+from ..classified_chunk import ClassifiedChunk
 from .held import HeldGpus
 
 RANKS = 1024

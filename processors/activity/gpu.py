@@ -2,7 +2,7 @@
 
 import msgspec
 
-from records import GpuSample, GpuState
+from schedmate_records import GpuSample, GpuState
 
 GAP_S = 60.0
 """Where samples are further apart, nothing is known of the time between them."""

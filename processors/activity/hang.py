@@ -13,10 +13,10 @@ from functools import lru_cache
 
 import msgspec
 
-from processors.classified_chunk import PROGRESS, ClassifiedChunk
-from processors.read.robust import median
-from records import Checkpoint, CheckpointState, Evidence, GpuState, JobMetric
+from schedmate_records import Checkpoint, CheckpointState, Evidence, GpuState, JobMetric
 
+from ..classified_chunk import PROGRESS, ClassifiedChunk
+from ..read.robust import median
 from .culprit import Culprit, RankLines, culprit
 from .held import HeldGpus
 

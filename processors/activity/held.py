@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from records import GpuActivity, GpuSpan, GpuState
+from schedmate_records import GpuActivity, GpuSpan, GpuState
 
 NODES = 2048
 """Nodes that are followed; a job of more is one of whose GPUs nothing is known."""

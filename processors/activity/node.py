@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from records import GpuActivity, GpuSample, GpuSpan, GpuState, JobReference, Placement, Position, derived_id
+from schedmate_records import GpuActivity, GpuSample, GpuSpan, GpuState, JobReference, Placement, Position, derived_id
 
 from .gpu import GAP_S, FollowedGpu
 

@@ -5,10 +5,7 @@ from collections.abc import Sequence
 import msgspec
 from prometheus_client import Counter
 
-from processors.alarms.standing import Seen, StandingAlarms
-from processors.classified_chunk import ClassifiedChunk
-from processors.stage import Stage
-from records import (
+from schedmate_records import (
     Alarm,
     AlarmKind,
     Checkpoint,
@@ -20,6 +17,9 @@ from records import (
     Position,
 )
 
+from ..alarms.standing import Seen, StandingAlarms
+from ..classified_chunk import ClassifiedChunk
+from ..stage import Stage
 from .hang import HangState, find_hang
 from .held import HeldGpus
 

@@ -4,7 +4,7 @@ import os
 import stat
 from pathlib import Path
 
-from records.bounds import NAME
+from schedmate_records.bounds import NAME
 
 _PREFIX = "ref: refs/heads/"
 _LONGEST = 1024

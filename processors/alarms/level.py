@@ -5,8 +5,9 @@ from enum import Enum
 
 import msgspec
 
-from processors.read.robust import median
-from records import Evidence
+from schedmate_records import Evidence
+
+from ..read.robust import median
 
 KEPT = 64
 """Numbers remembered. Once as many have stood above the level, they are the level."""

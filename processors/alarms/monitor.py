@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import msgspec
 from prometheus_client import Counter
 
-from processors.read.robust import median
-from processors.stage import Stage
-from processors.track.not_finite import is_not_finite
-from records import Alarm, AlarmKind, EventKind, Evidence, JobEvent, JobMetric, Position
+from schedmate_records import Alarm, AlarmKind, EventKind, Evidence, JobEvent, JobMetric, Position
 
+from ..read.robust import median
+from ..stage import Stage
+from ..track.not_finite import is_not_finite
 from .level import Crossing, Level, deviations
 from .standing import Seen, StandingAlarms
 

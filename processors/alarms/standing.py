@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from records import Alarm, AlarmKind, Evidence, GpuState, Position, derived_id
+from schedmate_records import Alarm, AlarmKind, Evidence, GpuState, Position, derived_id
 
 ALARMS = 50
 """Alarms that a stage raises in one attempt; a job that alarms all the time tells nothing more by another one."""

@@ -3,7 +3,7 @@
 import re
 from enum import Enum
 
-from records.checkpoint import PATH
+from schedmate_records.checkpoint import PATH
 
 from .words import CALLS, CHECKPOINT, ENDINGS, HELD, MODEL, NO_PATH, OTHER_ENDINGS, SAVED, SAVING
 

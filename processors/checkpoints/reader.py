@@ -6,11 +6,10 @@ What a line tells is worked out once a template. Most templates lack every word 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from processors.classified_chunk import ERROR, ClassifiedChunk
-from processors.grammar.cache import GenerationCache
-from processors.grammar.prefix import strip_prefix
-from processors.grammar.prescan import Literals
-
+from ..classified_chunk import ERROR, ClassifiedChunk
+from ..grammar.cache import GenerationCache
+from ..grammar.prefix import strip_prefix
+from ..grammar.prescan import Literals
 from . import language, places
 from .language import NOTHING, SaveWords, Says
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from processors.read.robust import median
-from records import Checkpoint, CheckpointState, DurableBy, Evidence, Position, derived_id
+from schedmate_records import Checkpoint, CheckpointState, DurableBy, Evidence, Position, derived_id
 
+from ..read.robust import median
 from .language import Says
 
 SPACED_S = 1.0

@@ -10,10 +10,10 @@ from itertools import compress
 
 from prometheus_client import Counter
 
-from processors.classified_chunk import PROGRESS, ClassifiedChunk
-from processors.stage import Stage
-from records import Checkpoint, CheckpointState, DurableBy, EventKind, JobEvent, Position
+from schedmate_records import Checkpoint, CheckpointState, DurableBy, EventKind, JobEvent, Position
 
+from ..classified_chunk import PROGRESS, ClassifiedChunk
+from ..stage import Stage
 from . import places
 from .language import Says
 from .reader import CheckpointReader, SaveLine

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from prometheus_client import Counter
 
-from processors.grammar.cache import GenerationCache
-from processors.grammar.extractor import CACHE_SIZE, LONGEST, templates
-
+from ..grammar.cache import GenerationCache
+from ..grammar.extractor import CACHE_SIZE, LONGEST, templates
 from .context import ClassifyContext, resolve, settled
 from .fallback import ModelClassifier, TemplateClassifier
 from .kinds import BY_DIGITS, Ground, by_digits, kind_of

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import msgspec
 
-from processors.grammar.prefix import strip_prefix
+from ..grammar.prefix import strip_prefix
 
 
 class Watched(msgspec.Struct, array_like=True):

@@ -9,8 +9,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from processors.grammar.extractor import LONGEST
-from processors.grammar.prefix import strip_prefix
+from ..grammar.extractor import LONGEST
+from ..grammar.prefix import strip_prefix
 
 ORDER = 5
 """Characters of the longest n-gram; the shortest is one."""

@@ -4,11 +4,10 @@ import re
 from collections.abc import Collection
 from enum import Enum
 
-from processors.grammar.extractor import read_layout
-from processors.grammar.prefix import LogPrefix, strip_prefix
-from processors.grammar.prescan import Prescan
-from processors.grammar.table import cells, is_header, is_row, part
-
+from ..grammar.extractor import read_layout
+from ..grammar.prefix import LogPrefix, strip_prefix
+from ..grammar.prescan import Prescan
+from ..grammar.table import cells, is_header, is_row, part
 from . import signatures
 from .context import BLANK, ERROR, EXCEPTION, FRAME, INDENTED, OTHER, PROGRESS, TRACEBACK, WARNED, WARNING, header, row
 from .progress import is_report

@@ -11,13 +11,12 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from processors.grammar.cache import GenerationCache
-from processors.grammar.extractor import CACHE_SIZE, DIGITS, LONGEST
-from processors.grammar.prefix import clean
-from processors.read.proposer.linear import LinearProposer
-from processors.read.roles import Phase, Proposer, Role
-from processors.read.series import LineTemplate, NumberColumn, TemplateSeries, line_template, number
-
+from ..grammar.cache import GenerationCache
+from ..grammar.extractor import CACHE_SIZE, DIGITS, LONGEST
+from ..grammar.prefix import clean
+from ..read.proposer.linear import LinearProposer
+from ..read.roles import Phase, Proposer, Role
+from ..read.series import LineTemplate, NumberColumn, TemplateSeries, line_template, number
 from .context import OTHER, PROGRESS, PhaseState, Watched
 from .kinds import Ground, kind_of
 from .words import BOOKKEEPING, EVALUATING, EVALUATION, KEEPING, NEUTRAL, PART, SECTION, TRAINING, mark_of

@@ -4,11 +4,10 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
-from processors.grammar import mllog, names
-from processors.grammar.layout import LEADING
-from processors.grammar.names import Field, FieldLayout, Meaning
-from processors.grammar.prescan import Prescan
-
+from ..grammar import mllog, names
+from ..grammar.layout import LEADING
+from ..grammar.names import Field, FieldLayout, Meaning
+from ..grammar.prescan import Prescan
 from .words import BOOKKEEPING, EVALUATING, KEEPING
 
 Likely = Collection[re.Pattern[str]]

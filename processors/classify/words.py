@@ -5,7 +5,7 @@ A report may stand over several lines: which are parts of it, their templates te
 
 import re
 
-from processors.grammar.prefix import strip_prefix
+from ..grammar.prefix import strip_prefix
 
 EVALUATING = re.compile(
     r"(?i)(?:^|[^A-Za-z_])(?:eval\w*|validation|validating|valid|val|test(?:ing|set)?|dev(?=[^A-Za-z/])"

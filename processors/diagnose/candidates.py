@@ -5,9 +5,9 @@ from math import inf
 
 import msgspec
 
-from processors.classified_chunk import PROGRESS, ClassifiedChunk
-from records import Component, ErrorType, Evidence, FailureSource
+from schedmate_records import Component, ErrorType, Evidence, FailureSource
 
+from ..classified_chunk import PROGRESS, ClassifiedChunk
 from .faults import merged, of_one_card, origins
 from .kinds import CERTAIN, CHILD, EXIT, FAULT, HINT, LAUNCHER, PASSING, STARVED, THREAD, VAGUE, WEAK, explained
 from .launch import speaker, torn_down

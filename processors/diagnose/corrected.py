@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from records import Evidence
+from schedmate_records import Evidence
 
 FLOOD = 10
 """Errors of one module, in a run of lines, that are a flood."""

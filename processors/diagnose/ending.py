@@ -3,7 +3,7 @@
 import signal as signals
 from typing import NamedTuple
 
-from records import Component, ErrorType, FailureSource, Position
+from schedmate_records import Component, ErrorType, FailureSource, Position
 
 from . import kinds
 from .candidates import Candidate

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from records import Component, ErrorType
+from schedmate_records import Component, ErrorType
 
 from . import kinds
 from .traceback import Raised, package

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 import msgspec
 from prometheus_client import Counter
 
-from processors.classified_chunk import PROGRESS, ClassifiedChunk
-from records import ErrorType, Failure, ModelAnswer, Position
+from schedmate_records import ErrorType, Failure, ModelAnswer, Position
 
+from ..classified_chunk import PROGRESS, ClassifiedChunk
 from .candidates import Candidate, choose, revive, survive_elsewhere
 from .catalogue import Signature, load
 from .ending import Ending, by_ending

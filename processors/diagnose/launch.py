@@ -16,8 +16,9 @@ Source: PyTorch, torch.distributed.elastic.multiprocessing.errors.
 import re
 from collections.abc import Iterable
 
-from processors.grammar.prefix import strip_prefix
-from records import Evidence
+from schedmate_records import Evidence
+
+from ..grammar.prefix import strip_prefix
 
 PATTERN = r"Root Cause \(first observed failure\)|^\W*rank\s+: \d+ \(local_rank: \d+\)"
 """RE2, for a line's template: the lines of such a block that are read."""

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from processors.classified_chunk import ERROR, OTHER, PROGRESS, ClassifiedChunk
-from processors.grammar.prefix import strip_prefix
-from records import Component, ErrorType, Evidence, FailureSource
+from schedmate_records import Component, ErrorType, Evidence, FailureSource
 
+from ..classified_chunk import ERROR, OTHER, PROGRESS, ClassifiedChunk
+from ..grammar.prefix import strip_prefix
 from . import kinds, launch
 from . import traceback as tracebacks
 from .candidates import LAST, WORDS, Candidate, add, survive_reports

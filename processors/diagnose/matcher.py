@@ -13,10 +13,9 @@ from typing import Any
 
 import re2
 
-from processors.grammar.extractor import DIGITS, LONGEST, templates
-from processors.grammar.prefix import clean, strip_prefix
-from processors.grammar.prescan import Literals
-
+from ..grammar.extractor import DIGITS, LONGEST, templates
+from ..grammar.prefix import clean, strip_prefix
+from ..grammar.prescan import Literals
 from .catalogue import Signature
 from .traceback import excerpt, masked, spoken
 

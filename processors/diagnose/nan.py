@@ -4,10 +4,10 @@ import re
 
 import msgspec
 
-from processors.classified_chunk import PROGRESS, ClassifiedChunk
-from processors.track.not_finite import begins_at
-from records import Evidence
+from schedmate_records import Evidence
 
+from ..classified_chunk import PROGRESS, ClassifiedChunk
+from ..track.not_finite import begins_at
 from .matcher import READ
 
 REPORTS = 50

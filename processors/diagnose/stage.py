@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from processors.classified_chunk import ClassifiedChunk
-from processors.diagnose.nodes import NodeEvidence, NodeEvidenceState
-from processors.stage import Stage
-from records import EventKind, Failure, JobEvent, JobMetric, ModelAnswer, NodeFinding, Position, Record
+from schedmate_records import EventKind, Failure, JobEvent, JobMetric, ModelAnswer, NodeFinding, Position, Record
 
+from ..classified_chunk import ClassifiedChunk
+from ..stage import Stage
 from .ending import Ending
 from .handler import FailureHandler, HandlerState
+from .nodes import NodeEvidence, NodeEvidenceState
 from .review import FailureReviewer, review_question
 
 

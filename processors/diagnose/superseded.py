@@ -2,7 +2,7 @@
 
 import re
 
-from records import Evidence
+from schedmate_records import Evidence
 
 from . import kinds
 from .candidates import FOLLOWED, SURVIVED, Candidate, survive

@@ -11,8 +11,9 @@ import re
 
 import msgspec
 
-from processors.grammar.prefix import clean, strip_prefix
-from records import Evidence
+from schedmate_records import Evidence
+
+from ..grammar.prefix import clean, strip_prefix
 
 _LINE = re.compile(r'\{.{0,600}?"(?:log|message|msg|textPayload|MESSAGE)": ?("(?:[^"\\]|\\.){0,1500}")')
 _MORE = re.compile(r'"(?:exc\w*|stack\w*|traceback)": ?["{\[]')

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from records import ErrorType, Failure, identified
+from schedmate_records import ErrorType, Failure, identified
 
 from .candidates import Candidate
 from .ending import Ending

@@ -13,9 +13,9 @@ from statistics import median_low
 import msgspec
 from prometheus_client import Counter
 
-from processors.stage import Stage
-from records import EventKind, Evidence, JobEvent, JobMetric, Position, Slowdown, derived_id
+from schedmate_records import EventKind, Evidence, JobEvent, JobMetric, Position, Slowdown, derived_id
 
+from ..stage import Stage
 from .spans import Measure, between, confidence
 
 PACKINGS = 8

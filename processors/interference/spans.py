@@ -11,7 +11,7 @@ from math import comb
 
 import msgspec
 
-from records import Evidence, JobMetric
+from schedmate_records import Evidence, JobMetric
 
 
 def confidence(before: Sequence[float], after: Sequence[float], share: float) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from records import ModelAnswer
+from schedmate_records import ModelAnswer
 
 Schema = Mapping[str, Any]
 """A closed JSON schema, of the parts that `schema.problem` knows."""

@@ -5,9 +5,8 @@ from functools import cache
 
 import msgspec
 
-from processors.grammar import names
-from processors.grammar.fields import name_before
-
+from ..grammar import names
+from ..grammar.fields import name_before
 from .assignment import ColumnInRole, SeriesRoles, assign, decided
 from .kept import Chosen, KeptRow, KeptSeries, observe, series_of
 from .proposer.linear import LinearProposer

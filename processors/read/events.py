@@ -12,8 +12,7 @@ from itertools import islice
 
 import msgspec
 
-from processors.grammar.fields import name_before
-
+from ..grammar.fields import name_before
 from .series import Row, SeriesReader
 
 EVENT, FIELD = ":::", '":'

@@ -7,8 +7,7 @@ from itertools import pairwise
 
 import msgspec
 
-from processors.grammar.prefix import clean, strip_prefix
-
+from ..grammar.prefix import clean, strip_prefix
 from .series import LineTemplate, Row, SeriesReader, TemplateSeries
 
 Above = list[str]

@@ -11,11 +11,11 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from processors.grammar import stamps
-from processors.grammar.cache import GenerationCache
-from processors.grammar.extractor import DIGITS, LONGEST, message_of
-from processors.grammar.numbers import NUMBER, is_duration, parse, with_point
-from processors.grammar.prefix import clean
+from ..grammar import stamps
+from ..grammar.cache import GenerationCache
+from ..grammar.extractor import DIGITS, LONGEST, message_of
+from ..grammar.numbers import NUMBER, is_duration, parse, with_point
+from ..grammar.prefix import clean
 
 COLUMNS = 48
 """Numbers of a line that become columns."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from processors.spot.settings import HOUR
+from .settings import HOUR
 
 LONGEST_GAP_H = 6
 """Hours in which nobody looked, and demand is taken to have stood still. What is before a longer gap is left out."""

@@ -7,9 +7,9 @@ from typing import Protocol
 
 import numpy as np
 
-from processors.spot.forecast import Calibrated, DemandHistory, Forecaster, OrgLinear
-from processors.spot.forecast.baselines import Naive
-from processors.spot.forecast.demand import Floats
+from .forecast import Calibrated, DemandHistory, Forecaster, OrgLinear
+from .forecast.baselines import Naive
+from .forecast.demand import Floats
 
 HOUR = 3600.0
 LEARN_EVERY_H = 24

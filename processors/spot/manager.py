@@ -1,7 +1,7 @@
 """GFS: forecast, quota, order of waiting jobs, placement and preemption as one object that a simulator or a live service asks.
 
 What Algorithm 3 does besides ordering stands with whoever holds the cluster: the quota binds spot jobs alone, a place without evictions is
-looked for first (`placement`), and for a high-priority job others go (`preemption`). See `simulate/policies/spot/`.
+looked for first (`placement`), and for a high-priority job others go (`preemption`). See `schedmate/simulate/policies/spot/`.
 """
 
 import math
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from eviction import Need, NodeResources, Share, least_loss, weigh
-from processors.spot.cluster import Node, Request, needed, suits
-from processors.spot.estimator import DemandEstimator, DemandForecast, Estimator
-from processors.spot.placement import choose_node
-from processors.spot.preemption import SpotHistory, preempt
-from processors.spot.quota import inventory, next_safety, spot_quota
-from processors.spot.settings import HOUR, GfsSettings
+from ..eviction import Need, NodeResources, Share, least_loss, weigh
+from .cluster import Node, Request, needed, suits
+from .estimator import DemandEstimator, DemandForecast, Estimator
+from .placement import choose_node
+from .preemption import SpotHistory, preempt
+from .quota import inventory, next_safety, spot_quota
+from .settings import HOUR, GfsSettings
 
 
 def order(request: Request, submit_s: float) -> tuple[float, float, float]:

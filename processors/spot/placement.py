@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from processors.spot.cluster import Node, NodeState, Request, needed, suits
-from processors.spot.settings import GfsSettings
+from .cluster import Node, NodeState, Request, needed, suits
+from .settings import GfsSettings
 
 LONG_H = 24.0
 

@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
-from processors.spot.cluster import Node, Request, SpotJob, needed, suits
-from processors.spot.settings import GfsSettings
+from .cluster import Node, Request, SpotJob, needed, suits
+from .settings import GfsSettings
 
 
 class SpotHistory(msgspec.Struct, frozen=True):

@@ -1,7 +1,7 @@
 """How many GPUs spot jobs may have (GFS, section 3.3)."""
 
-from processors.spot.forecast.demand import Floats
-from processors.spot.settings import GfsSettings
+from .forecast.demand import Floats
+from .settings import GfsSettings
 
 
 def inventory(capacity: float, total: Floats) -> float:

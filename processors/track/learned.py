@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from processors.classified_chunk import ClassifiedChunk
-from processors.read.solver import solve
-from records import Evidence, JobMetric, ModelAnswer, Position, derived_id
+from schedmate_records import Evidence, JobMetric, ModelAnswer, Position, derived_id
 
+from ..classified_chunk import ClassifiedChunk
+from ..read.solver import solve
 from .of_columns import is_open
 from .pace import paces
 from .reports import Report

@@ -3,8 +3,8 @@
 import re
 from functools import lru_cache
 
-from processors.classified_chunk import PROGRESS, ClassifiedChunk
-from processors.grammar.extractor import LONGEST
+from ..classified_chunk import PROGRESS, ClassifiedChunk
+from ..grammar.extractor import LONGEST
 
 _NOT_FINITE = re.compile(r"(?i)loss[^\d]{0,24}?(?<![a-z])(?:nan|inf(?:inity)?)(?![a-z])")
 _FINITE = re.compile(r"(?i)loss[^\d]{0,24}?\d")

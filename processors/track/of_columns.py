@@ -6,16 +6,16 @@ from math import inf
 
 import msgspec
 
-from processors.classified_chunk import ClassifiedChunk
-from processors.grammar.units import SAMPLES
-from processors.read.column_search import ColumnSearch, CounterValue, LossValue, losses, steps
-from processors.read.kept import Chosen, KeptSeries
-from processors.read.robust import median
-from processors.read.roles import Role
-from processors.read.roles import counted as counted_by_name
-from processors.read.solver import solve
-from records import JobMetric, derived_id
+from schedmate_records import JobMetric, derived_id
 
+from ..classified_chunk import ClassifiedChunk
+from ..grammar.units import SAMPLES
+from ..read.column_search import ColumnSearch, CounterValue, LossValue, losses, steps
+from ..read.kept import Chosen, KeptSeries
+from ..read.robust import median
+from ..read.roles import Role
+from ..read.roles import counted as counted_by_name
+from ..read.solver import solve
 from .pace import of_counter
 from .reports import Report
 from .state import TrackState

@@ -6,10 +6,9 @@ from statistics import fmean
 
 import msgspec
 
-from processors.grammar.stamps import difference
-from processors.read.column_search import CounterValue
-from processors.read.robust import median, spread, without_outliers, without_pauses
-
+from ..grammar.stamps import difference
+from ..read.column_search import CounterValue
+from ..read.robust import median, spread, without_outliers, without_pauses
 from .reports import Report
 
 _ENOUGH = 10

@@ -5,7 +5,7 @@ from statistics import median
 
 import msgspec
 
-from records import JobMetric, OverRanks
+from schedmate_records import JobMetric, OverRanks
 
 from .reports import Report
 from .summary import LONGEST_S, SHORTEST_S

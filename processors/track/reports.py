@@ -6,9 +6,9 @@ from math import inf, isfinite
 
 import msgspec
 
-from processors.grammar.extractor import LineFields
-from processors.grammar.names import Field, Meaning, loss_rank
-from processors.grammar.units import STEPS
+from ..grammar.extractor import LineFields
+from ..grammar.names import Field, Meaning, loss_rank
+from ..grammar.units import STEPS
 
 TEXT = 160
 """Characters of its line that a report keeps, as evidence."""

@@ -10,8 +10,8 @@ from functools import lru_cache
 
 import msgspec
 
-from processors.classified_chunk import ClassifiedChunk
-from processors.grammar.prefix import strip_prefix
+from ..classified_chunk import ClassifiedChunk
+from ..grammar.prefix import strip_prefix
 
 _COUNTS = re.compile(r"\|\s*(\d+)/(\d+)\s\[(?:(\d+):)?(\d+):(\d\d)<")
 _LONGEST_BAR, _WIDEST_BAR = 80, 200

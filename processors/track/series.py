@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from processors.grammar.numbers import NUMBER
-from processors.grammar.prefix import strip_prefix
-from processors.grammar.stamps import difference
-
+from ..grammar.numbers import NUMBER
+from ..grammar.prefix import strip_prefix
+from ..grammar.stamps import difference
 from .reports import Report
 from .step_time_candidate import StepTimeCandidate
 

@@ -2,9 +2,8 @@
 
 import msgspec
 
-from processors.read.events import EventState
-from processors.read.kept import KeptSeries
-
+from ..read.events import EventState
+from ..read.kept import KeptSeries
 from .reports import Report
 from .section_scope import Bar, SectionState
 from .template_reading.check import Template, TemplatePoint, point

@@ -13,9 +13,8 @@ from statistics import fmean
 
 from msgspec.structs import replace
 
-from processors.grammar.units import SAMPLES, UNNAMED
-from processors.read.robust import median, robust_median, spread
-
+from ..grammar.units import SAMPLES, UNNAMED
+from ..read.robust import median, robust_median, spread
 from .pace import GROWING, ObservedStepTime, growing, pairs
 from .reports import Report
 from .step_time_candidate import CLOSE, ENOUGH, NEAR, StepTimeCandidate, against, reference, scored

@@ -7,13 +7,13 @@ from math import isfinite
 
 import msgspec
 
-from processors.grammar.extractor import read_layout
-from processors.grammar.numbers import NUMBER
-from processors.grammar.prefix import strip_prefix
-from processors.grammar.units import SAMPLES, UNNAMED
-from processors.read.robust import robust_median
-from records import JobMetric
+from schedmate_records import JobMetric
 
+from ..grammar.extractor import read_layout
+from ..grammar.numbers import NUMBER
+from ..grammar.prefix import strip_prefix
+from ..grammar.units import SAMPLES, UNNAMED
+from ..read.robust import robust_median
 from .counters import main_shape, moving, of_epochs, one_loop, outermost, past, stepping, swapped, tagged
 from .pace import ObservedStepTime, clocked, paces, pairs
 from .reports import BAR, Report

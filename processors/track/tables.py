@@ -5,12 +5,11 @@ import zlib
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from processors.classified_chunk import OTHER, PROGRESS, ClassifiedChunk
-from processors.grammar import names, stamps, table
-from processors.grammar.extractor import LineFields
-from processors.grammar.names import Field, FieldLayout, Meaning
-from processors.grammar.prefix import strip_prefix
-
+from ..classified_chunk import OTHER, PROGRESS, ClassifiedChunk
+from ..grammar import names, stamps, table
+from ..grammar.extractor import LineFields
+from ..grammar.names import Field, FieldLayout, Meaning
+from ..grammar.prefix import strip_prefix
 from .state import TrackState
 
 _ROW = "r"

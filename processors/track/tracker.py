@@ -7,15 +7,15 @@ from functools import lru_cache
 import msgspec
 from prometheus_client import Counter
 
-from processors.classified_chunk import PROGRESS, ClassifiedChunk
-from processors.grammar.cache import GenerationCache
-from processors.grammar.extractor import CACHE_SIZE, Extractor
-from processors.grammar.names import Meaning
-from processors.read.column_search import ColumnSearch, WeighedColumn
-from processors.read.events import EVENT, FIELD, observe
-from processors.read.roles import Proposer
-from records import Evidence, JobMetric, Position, derived_id
+from schedmate_records import Evidence, JobMetric, Position, derived_id
 
+from ..classified_chunk import PROGRESS, ClassifiedChunk
+from ..grammar.cache import GenerationCache
+from ..grammar.extractor import CACHE_SIZE, Extractor
+from ..grammar.names import Meaning
+from ..read.column_search import ColumnSearch, WeighedColumn
+from ..read.events import EVENT, FIELD, observe
+from ..read.roles import Proposer
 from . import tables
 from .learned import completed, follow
 from .not_finite import begins_at

@@ -12,7 +12,7 @@ from posixpath import join, normpath
 
 from processors.advise.past import PastJob, SubmittedJob
 from processors.advise.predictors.sacct import resources
-from records import UserError, Workload, decode
+from schedmate_records import UserError, Workload, decode
 
 SACCT = (
     "TZ=UTC sacct -a -X -P -S now-90days "

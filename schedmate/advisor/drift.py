@@ -9,7 +9,7 @@ import msgspec
 import structlog
 
 from processors.advise.past import PastJob
-from records import Estimate
+from schedmate_records import Estimate
 
 from .metrics import AdvisorMetrics
 

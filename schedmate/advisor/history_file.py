@@ -15,7 +15,7 @@ import msgspec
 from processors.advise.past import MemoryHistory, PastJob
 from processors.advise.past.similar_jobs import SimilarJobs
 from processors.advise.past.vectors import MOST
-from records import Estimate, JobEvent, UserError, in_words
+from schedmate_records import Estimate, JobEvent, UserError, in_words
 
 _VERSION = 1
 _SCHEMA = """

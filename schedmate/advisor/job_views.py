@@ -4,7 +4,7 @@ import msgspec
 
 from processors.advise.past import PastJob, SubmittedJob
 from processors.advise.predictors.job import Completion, Submission
-from records import JobEvent
+from schedmate_records import JobEvent
 
 
 def submitted_job(event: JobEvent) -> SubmittedJob:

@@ -7,9 +7,9 @@ import structlog
 
 from processors.advise.predictors.dataset import replay
 from processors.advise.predictors.estimate import Interval
-from records import ANSWERED
-from schedmate.extras import MissingExtra, require
+from schedmate_records import ANSWERED
 
+from ..cli.extras import MissingExtra, require
 from .history_file import HistoryFile
 from .job_views import completion, submission, submitted_job
 from .metrics import AdvisorMetrics

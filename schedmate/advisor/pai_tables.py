@@ -9,7 +9,7 @@ from pathlib import Path
 from processors.advise.past import PastJob, SubmittedJob
 from processors.advise.predictors.job import Completion
 from processors.advise.predictors.pai import READ, SENSORS, Advance, gpu_utilisation, read
-from records import UserError
+from schedmate_records import UserError
 
 
 def size(folder: Path) -> int:

@@ -21,7 +21,7 @@ import redis
 from processors.advise.past import PastJob, SubmittedJob
 from processors.advise.past.embedding import Embed, Vector
 from processors.advise.past.vectors import MOST, VectorIndex
-from resilience import Outage
+from streams.resilience import Outage
 
 _ADD = """
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end

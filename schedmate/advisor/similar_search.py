@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 from processors.advise.past import MemoryHistory
 from processors.advise.past.embedding import Embed, by_model, command_vector, record_vector
 from processors.advise.past.similar_jobs import MemorySimilarJobs
-from resilience import Outage
-from schedmate.assembly import local_embedder
-from schedmate.extras import require
-from schedmate.settings import RedisSection, Settings, SettingsError
+from streams.resilience import Outage
 
+from ..assembly import local_embedder
+from ..cli.extras import require
+from ..settings.settings import RedisSection, Settings, SettingsError
 from .history_file import HistoryFile
 from .settings import AdvisorSettings
 

@@ -8,7 +8,7 @@ import msgspec
 from processors.advise.past import MemoryHistory, PastEstimator, PastJob
 from processors.advise.past.estimator import UNKNOWN
 from processors.advise.predictors.estimate import PREDICTOR, Interval
-from records import ANSWERED, Estimate, EventKind, JobEvent, Position, Record, derived_id
+from schedmate_records import ANSWERED, Estimate, EventKind, JobEvent, Position, Record, derived_id
 
 from .drift import Drift, outcome
 from .history_file import HistoryFile

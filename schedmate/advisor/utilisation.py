@@ -8,7 +8,7 @@ from typing import Protocol
 
 import structlog
 
-from records import GpuSample, InvalidRecord, decode
+from schedmate_records import GpuSample, InvalidRecord, decode
 from streams.transport import Message, TransportError
 
 log = structlog.get_logger(__name__)

@@ -13,11 +13,12 @@ import typer
 from typer.core import TyperGroup
 
 import schedmate
-from records import UserError, in_words
-from schedmate.cli.console import say, warn
-from schedmate.extras import missing_extra
-from schedmate.secret_files import exposed_files
-from schedmate.settings import SettingsError, load
+from schedmate_records import UserError, in_words
+
+from ..settings.settings import SettingsError, load
+from ..settings.settings.secret_files import exposed_files
+from .console import say, warn
+from .extras import missing_extra
 
 COMMANDS = {
     "demo": "Show it all on live jobs in one process; no server needed.",

@@ -4,10 +4,11 @@ from typing import Annotated
 
 import typer
 
-from schedmate.cli.console import say
-from schedmate.cli.listing import Csv, Json, print_rows
-from schedmate.settings import Loaded, SettingsError
 from streams.rights import ROLES, Grant, Role
+
+from ..settings.settings import Loaded, SettingsError
+from .console import say
+from .listing import Csv, Json, print_rows
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
@@ -45,8 +46,9 @@ def grant(context: typer.Context, role: RoleName, principal: Principal, *, group
 
     Example: `schedmate acls grant worker User:schedmate-worker`
     """
-    from schedmate.connections import kafka_connection
     from streams.kafka import acls as rights
+
+    from ..connections import kafka_connection
 
     loaded: Loaded = context.obj
     given = rights.grant(kafka_connection(loaded.settings.kafka), principal, _grants(loaded, role, group))
@@ -59,8 +61,9 @@ def revoke(context: typer.Context, principal: Principal) -> None:
 
     Example: `schedmate acls revoke User:schedmate-worker`
     """
-    from schedmate.connections import kafka_connection
     from streams.kafka import acls as rights
+
+    from ..connections import kafka_connection
 
     loaded: Loaded = context.obj
     gone = rights.revoke(kafka_connection(loaded.settings.kafka), principal)
@@ -86,8 +89,9 @@ def check(context: typer.Context, role: RoleName) -> None:
 
     Example: `schedmate acls check pipe`
     """
-    from schedmate.connections import kafka_connection
     from streams.kafka import check_role
+
+    from ..connections import kafka_connection
 
     loaded: Loaded = context.obj
     kafka = loaded.settings.kafka

@@ -13,12 +13,13 @@ import msgspec
 import typer
 from typer.core import TyperGroup
 
-from records import UserError, counted
-from schedmate.cli.advise_serve import serve
-from schedmate.cli.advise_train import train
-from schedmate.cli.console import say, say_json, warn
-from schedmate.extras import require
-from schedmate.settings import Loaded
+from schedmate_records import UserError, counted
+
+from ..settings.settings import Loaded
+from .advise_serve import serve
+from .advise_train import train
+from .console import say, say_json, warn
+from .extras import require
 
 if TYPE_CHECKING:
     from processors.advise.past import SubmittedJob
@@ -143,8 +144,9 @@ def _asked_model(loaded: Loaded, job: Any, found: Any) -> tuple[Any, list[dict[s
     """Return what the job is, with what a model found and a line of the tree bears out, and those lines."""
     from processors.advise.agent import Tools, fill
     from processors.advise.metadata.tree import SourceTree
-    from schedmate.language_models import ask_or_none, language_model
-    from schedmate.logging import configure
+
+    from ..models.language_models import ask_or_none, language_model
+    from ..services.logging import configure
 
     configure(loaded.settings.service)
     model = language_model(loaded.settings.language_model)
@@ -180,12 +182,12 @@ def _submitted(words: list[str], directory: Path, gpus: int, nodes: int, partiti
 
 def _estimate(loaded: Loaded, job: "SubmittedJob", *, as_json: bool) -> None:
     """Print the estimate of a job."""
-    from schedmate.advisor.answers import Answers
-    from schedmate.advisor.history_file import history_file
-    from schedmate.advisor.settings import CURRENT
-    from schedmate.advisor.similar_search import load_history
-    from schedmate.logging import configure
-    from schedmate.remaining import remains
+    from ..advisor.answers import Answers
+    from ..advisor.history_file import history_file
+    from ..advisor.remaining import remains
+    from ..advisor.settings import CURRENT
+    from ..advisor.similar_search import load_history
+    from ..services.logging import configure
 
     configure(loaded.settings.service.model_copy(update={"log_level": "warning"}))
     with history_file(loaded.settings.advisor.history) as history:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from schedmate.settings import Loaded
+from ..settings.settings import Loaded
 
 
 def serve(
@@ -20,13 +20,14 @@ def serve(
 
     Example: `schedmate advise serve /run/schedmate-estimates/socket`
     """
-    from records import UserError
-    from schedmate.advisor.answer_server import AnswerServer
-    from schedmate.advisor.answers import Answers
-    from schedmate.advisor.history_file import history_file
-    from schedmate.advisor.settings import CURRENT
-    from schedmate.advisor.similar_search import load_history
-    from schedmate.service import service
+    from schedmate_records import UserError
+
+    from ..advisor.answer_server import AnswerServer
+    from ..advisor.answers import Answers
+    from ..advisor.history_file import history_file
+    from ..advisor.settings import CURRENT
+    from ..advisor.similar_search import load_history
+    from ..services.service import service
 
     loaded: Loaded = context.obj
     settings = loaded.settings.advisor

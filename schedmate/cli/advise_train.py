@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from records import UserError, counted
-from schedmate.cli.console import console, say
-from schedmate.settings import Loaded
+from schedmate_records import UserError, counted
+
+from ..settings.settings import Loaded
+from .console import console, say
 
 if TYPE_CHECKING:
-    from schedmate.advisor_models import TrainingResult
+    from ..advisor.models import TrainingResult
 
 
 def train(
@@ -52,7 +53,7 @@ def train(
 
         schedmate advise train jobs.txt --models /var/lib/schedmate/advisor-models --utc-offset 2
     """
-    from schedmate.advisor_models import train_from, train_from_history, train_when_drifted
+    from ..advisor.models import train_from, train_from_history, train_when_drifted
 
     loaded: Loaded = context.obj
     models = models or loaded.settings.advisor.models
@@ -83,7 +84,7 @@ def _give_way() -> None:
 
 
 def _tell(result: "TrainingResult", models: Path) -> None:
-    from schedmate.advisor.settings import CURRENT
+    from ..advisor.settings import CURRENT
 
     new, old = result.trained.new.scores, result.trained.old_scores
     say(f"newest week, {new['jobs']:.0f} jobs: median factor off {_factor(new)}, within a factor of 2 {_share(new)}")

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from records import Position, Record
-from schedmate.settings import Loaded
+from schedmate_records import Position, Record
+
+from ..settings.settings import Loaded
 
 if TYPE_CHECKING:
-    from schedmate.advisor.retraining import Retraining
-    from schedmate.advisor.submissions import SubmissionAdvisor
+    from ..advisor.retraining import Retraining
+    from ..advisor.submissions import SubmissionAdvisor
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -29,17 +30,18 @@ def command(context: typer.Context) -> None:
     import time
     from functools import partial
 
-    from schedmate.advisor.history_file import history_file
-    from schedmate.advisor.settings import CURRENT
-    from schedmate.advisor.similar_search import load_history, redis_outage
-    from schedmate.advisor.submissions import SubmissionAdvisor
-    from schedmate.advisor.utilisation import SampleReader, Utilisation
-    from schedmate.assembly import producer_factory
-    from schedmate.connections import kafka_connection, permitted, wait_for_broker
-    from schedmate.service import service
-    from schedmate.services.advisor import READ, SAMPLES, Publisher
     from streams.kafka import KafkaConsumer, KafkaFollower
     from streams.runtimes.pump import Pump
+
+    from ..advisor.history_file import history_file
+    from ..advisor.settings import CURRENT
+    from ..advisor.similar_search import load_history, redis_outage
+    from ..advisor.submissions import SubmissionAdvisor
+    from ..advisor.utilisation import SampleReader, Utilisation
+    from ..assembly import producer_factory
+    from ..connections import kafka_connection, permitted, wait_for_broker
+    from ..services.advisor import READ, SAMPLES, Publisher
+    from ..services.service import service
 
     loaded: Loaded = context.obj
     settings = loaded.settings
@@ -78,7 +80,7 @@ def _retraining(loaded: Loaded, advisor: "SubmissionAdvisor") -> "Retraining":
     import os
     import sys
 
-    from schedmate.advisor.retraining import Retraining
+    from ..advisor.retraining import Retraining
 
     settings = loaded.settings.advisor
     environment = os.environ | {

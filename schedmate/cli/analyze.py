@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from records import UserError, counted, in_words
-from schedmate.cli.console import say, say_json, warn
-from schedmate.cli.listing import print_rows
-from schedmate.settings import Loaded
+from schedmate_records import UserError, counted, in_words
+
+from ..settings.settings import Loaded
+from .console import say, say_json, warn
+from .listing import print_rows
 
 if TYPE_CHECKING:
-    from schedmate.analysis import Analysis
+    from ..analysis.analysis import Analysis
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -79,16 +80,17 @@ def command(
     Examples: `schedmate analyze train.log`, `zcat old.gz | schedmate analyze -`, `schedmate analyze --format csv logs/*.log > runs.csv`,
     `schedmate analyze --html runs.html logs/*.log`
     """
-    from schedmate import logging
-    from schedmate.analysis import analyze
-    from schedmate.assembly import job_processor
-    from schedmate.language_models import asked_at_once, language_model
-    from schedmate.read_log import LogReader
-    from schedmate.report import report
-    from schedmate.report_page import page
-    from schedmate.safe_console import SafeConsole
-    from schedmate.tail import find_tail
     from streams.producers.stored import UnreadableLog
+
+    from .. import logging
+    from ..analysis.analysis import analyze
+    from ..analysis.analysis.read_log import LogReader
+    from ..analysis.analysis.tail import find_tail
+    from ..assembly import job_processor
+    from ..models.language_models import asked_at_once, language_model
+    from ..report.report import report
+    from ..report.report.page import page
+    from .safe_console import SafeConsole
 
     if as_json and form not in {None, "json"}:
         raise typer.BadParameter(f"--json and --format {form} exclude each other")
@@ -135,7 +137,7 @@ def _write(file: Path, text: str) -> None:
 
 def _print_all(results: Sequence["Analysis"], form: Form | None, explain: bool) -> None:
     """Print what takes all results; what is said of one file at a time is out by now."""
-    from schedmate.report_page import page
+    from ..report.report.page import page
 
     if form == "html":
         say(page(results, explain))

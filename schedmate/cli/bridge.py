@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, assert_never
 
 import typer
 
-from schedmate.settings import Loaded
+from ..settings.settings import Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from scheduler_bridge.actuators import Actuator
-    from scheduler_bridge.actuators.slurm import SlurmActuator
+    from scheduler_bridge.schedulers import Actuator
+    from scheduler_bridge.schedulers.slurm.actuator import SlurmActuator
     from scheduler_bridge.settings import BridgeSettings
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -30,13 +30,14 @@ def command(context: typer.Context) -> None:
     """
     from functools import partial
 
-    from schedmate.connections import kafka_connection, permitted, wait_for_broker
-    from schedmate.service import service
-    from schedmate.services.bridge import READ, Bridging, History
-    from schedmate.services.log_windows import LogWindows
     from scheduler_bridge.bundle import Bundles
     from streams.kafka import KafkaConsumer, KafkaProducer
     from streams.runtimes.pump import Pump
+
+    from ..connections import kafka_connection, permitted, wait_for_broker
+    from ..services.bridge import READ, Bridging, History
+    from ..services.log_windows import LogWindows
+    from ..services.service import service
 
     loaded: Loaded = context.obj
     settings = loaded.settings
@@ -81,16 +82,16 @@ def actuator(settings: "BridgeSettings", slurm_clusters: "Sequence[str]" = ()) -
         case "slurm":
             return _slurms(settings, slurm_clusters)
         case "kubernetes":
-            from schedmate.extras import require
+            from .extras import require
 
             require("kubernetes")
-            from scheduler_bridge.actuators.kubernetes import KubernetesActuator
-            from scheduler_clients.kubernetes import KubernetesClient
+            from scheduler_bridge.schedulers.kubernetes.actuator import KubernetesActuator
+            from scheduler_bridge.schedulers.kubernetes.client import KubernetesClient
 
             return KubernetesActuator(KubernetesClient.connect())
         case "ray":
-            from scheduler_bridge.actuators.ray import RayActuator
-            from scheduler_clients.ray import RayClient, RayConnection
+            from scheduler_bridge.schedulers.ray.actuator import RayActuator
+            from scheduler_bridge.schedulers.ray.client import RayClient, RayConnection
 
             return RayActuator(RayClient(RayConnection.find()))
     assert_never(settings.scheduler)
@@ -100,7 +101,7 @@ def _slurms(settings: "BridgeSettings", clusters: "Sequence[str]") -> "Actuator"
     """Return what carries decisions out at the local Slurm cluster, and at those beside it."""
     if not clusters:
         return _slurm(settings)
-    from scheduler_bridge.actuators.slurm import SlurmClusters
+    from scheduler_bridge.schedulers.slurm.actuator import SlurmClusters
 
     return SlurmClusters({name: _slurm(settings, name) for name in ("", *clusters)})
 
@@ -109,12 +110,12 @@ def _slurm(settings: "BridgeSettings", cluster: str = "") -> "SlurmActuator":
     """Return what carries decisions out at one Slurm cluster."""
     from functools import partial
 
-    from scheduler_bridge.actuators.slurm import NodeChecks, Resubmission, SlurmActuator
-    from scheduler_clients.slurm import SlurmClient, SlurmCommands
-    from scheduler_clients.slurm.job_command import SlurmJobCommand
-    from scheduler_clients.slurm.kept_jobs import KeptJobs
-    from scheduler_clients.slurm.node_check import SlurmNodeCheck
-    from scheduler_clients.slurm.submission import submit
+    from scheduler_bridge.schedulers.slurm.actuator import NodeChecks, Resubmission, SlurmActuator
+    from scheduler_bridge.schedulers.slurm.client import SlurmClient, SlurmCommands
+    from scheduler_bridge.schedulers.slurm.client.job_command import SlurmJobCommand
+    from scheduler_bridge.schedulers.slurm.client.kept_jobs import KeptJobs
+    from scheduler_bridge.schedulers.slurm.client.node_check import SlurmNodeCheck
+    from scheduler_bridge.schedulers.slurm.client.submission import submit
 
     client = SlurmClient(SlurmCommands(cluster=cluster))
     kept = KeptJobs(settings.kept_jobs_directory / cluster) if settings.kept_jobs_directory else None

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from schedmate.terminal import one_line
+from ..terminal import one_line
 
 _WORDS: tuple[tuple[type, Callable[[Any], str]], ...] = (
     (type(None), lambda _: ""),

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from schedmate.cli.console import say, say_json, warn
-from schedmate.settings import Loaded
+from ..settings.settings import Loaded
+from .console import say, say_json, warn
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -22,10 +22,11 @@ def command(
 
     Examples: `schedmate classify train.log | grep ^e`, `schedmate classify --json logs/*.log`
     """
-    from schedmate.assembly import line_classifier
-    from schedmate.classes import classes
-    from schedmate.read_log import LogReader
     from streams.producers.stored import UnreadableLog
+
+    from ..analysis.analysis.classes import classes
+    from ..analysis.analysis.read_log import LogReader
+    from ..assembly import line_classifier
 
     loaded: Loaded = context.obj
     classifier, failed = line_classifier(loaded.settings.processors), False

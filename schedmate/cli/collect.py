@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedmate.cli import fail
-from schedmate.settings import Loaded
+from ..settings.settings import Loaded
+from . import fail
 
 if TYPE_CHECKING:
+    from scheduler_bridge.schedulers.kubernetes.pod_logs import PodLogs
     from streams.producers.collector import Collector
-    from streams.producers.pod_logs import PodLogs
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -89,8 +89,7 @@ def command(
     `schedmate collect --socket /run/schedmate/collector.sock`,
     `schedmate collect --pattern '/(?P<job>\d+)/rank(?P<rank>\d+)\.(?P<stream>out|err)$' '/logs/**/rank*'`
     """
-    from schedmate.connections import kafka_connection
-    from schedmate.service import service
+    from scheduler_bridge.schedulers.slurm.owners import SlurmOwners
     from streams.kafka import KafkaProducer
     from streams.producers.checkpoint import InvalidCheckpoint
     from streams.producers.chunker import ChunkLimits
@@ -100,9 +99,11 @@ def command(
     from streams.producers.metrics import ShippingMetrics
     from streams.producers.paths import InvalidPattern
     from streams.producers.pipe_intake import SocketInUse
-    from streams.producers.slurm_owners import SlurmOwners
     from streams.producers.spool import SpoolSettings
     from streams.transport import Producer
+
+    from ..connections import kafka_connection
+    from ..services.service import service
 
     loaded: Loaded = context.obj
     settings = loaded.settings
@@ -166,11 +167,11 @@ def _problems(collector: "Collector", pods: "PodLogs | None") -> list[str]:
 
 def _pod_logs(directory: Path, node: str) -> "PodLogs":
     """Connect to the cluster, and begin to follow the pods of this node."""
-    from schedmate.extras import require
+    from .extras import require
 
     require("kubernetes")
-    from scheduler_clients.kubernetes import KubernetesClient
-    from streams.producers.pod_logs import PodLogs
+    from scheduler_bridge.schedulers.kubernetes.client import KubernetesClient
+    from scheduler_bridge.schedulers.kubernetes.pod_logs import PodLogs
 
     pods = PodLogs(directory, node, KubernetesClient.connect())
     pods.start()

@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 from pydantic import SecretStr
 
-from schedmate.cli.console import say
-from schedmate.cli.listing import Csv, Json, print_rows
-from schedmate.settings import Loaded, Settings
+from ..settings.settings import Loaded, Settings
+from .console import say
+from .listing import Csv, Json, print_rows
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -28,7 +28,7 @@ def command(
     Examples: `SCHEDMATE_KAFKA__BROKERS=k1:9092 schedmate config --changed`, `schedmate config --example > schedmate.toml`
     """
     if as_example:
-        from schedmate.example import example
+        from ..settings.settings.example import example
 
         say(example())
         return

@@ -4,10 +4,10 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from schedmate.terminal import ends_unread, json_safe, printable
+from ..terminal import ends_unread, json_safe, printable
 
 if TYPE_CHECKING:
-    from schedmate.safe_console import SafeConsole
+    from .safe_console import SafeConsole
 
 WIDE = 250
 """Columns of output whose width nobody told: nothing is folded there."""
@@ -15,7 +15,7 @@ WIDE = 250
 
 def console() -> "SafeConsole":
     """Return standard output: as wide as the terminal or `COLUMNS` say, or wide."""
-    from schedmate.safe_console import SafeConsole
+    from .safe_console import SafeConsole
 
     return SafeConsole() if width_is_told() else SafeConsole(width=WIDE)
 

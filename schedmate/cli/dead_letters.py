@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedmate.cli.console import say, say_json
-from schedmate.cli.listing import Csv, Json, Since, print_rows
-from schedmate.settings import Loaded, SettingsError
-from schedmate.times import at, local_and_ago
-from schedmate.times import since as moment
+from ..settings.settings import Loaded, SettingsError
+from ..times import at, local_and_ago
+from ..times import since as moment
+from .console import say, say_json
+from .listing import Csv, Json, Since, print_rows
 
 if TYPE_CHECKING:
-    from records import DeadLetter
+    from schedmate_records import DeadLetter
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
@@ -47,7 +47,7 @@ def list_all(
         if topic in ("", letter.topic) and stage in ("", letter.stage)
     ]
     if as_json:
-        from records import encode
+        from schedmate_records import encode
 
         for letter in found:
             say_json(encode(letter))
@@ -106,9 +106,10 @@ def replay(
 
     Example: `schedmate dead-letters replay dead//job-logs/2/3/0`
     """
-    from schedmate.assembly import producer_factory
     from streams.dead_letters import find, original
     from streams.dead_letters import replay as send
+
+    from ..assembly import producer_factory
 
     loaded: Loaded = context.obj
     letters = find(_letters(context), letter_ids)
@@ -139,11 +140,12 @@ def skip(
 
     Stop all workers first. Example: `schedmate dead-letters skip job-logs 2 317`
     """
-    from records import Position
-    from schedmate.assembly import producer_factory
-    from schedmate.connections import kafka_connection
+    from schedmate_records import Position
     from streams.dead_letters import skip as pass_over
     from streams.dead_letters import standing_at
+
+    from ..assembly import producer_factory
+    from ..connections import kafka_connection
 
     loaded: Loaded = context.obj
     if program not in ("worker", "sink", "bridge"):
@@ -162,8 +164,9 @@ def skip(
 
 
 def _letters(context: typer.Context, since: float | None = None) -> "list[DeadLetter]":
-    from schedmate.connections import kafka_connection
     from streams.dead_letters import read
+
+    from ..connections import kafka_connection
 
     loaded: Loaded = context.obj
     return sorted(

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from records import Command, Decision, DecisionResult, InvalidRecord, OperatorCommand, encode
-from schedmate.cli.console import say, say_json, warn
-from schedmate.cli.listing import Csv, Json, Since, print_rows
-from schedmate.settings import Loaded
-from schedmate.terminal import one_line
-from schedmate.times import ago, at, local
-from schedmate.times import since as since_when
+from schedmate_records import Command, Decision, DecisionResult, InvalidRecord, OperatorCommand, encode
 from streams.transport import Message
 
+from ..settings.settings import Loaded
+from ..terminal import one_line
+from ..times import ago, at, local
+from ..times import since as since_when
+from .console import say, say_json, warn
+from .listing import Csv, Json, Since, print_rows
+
 if TYPE_CHECKING:
-    from schedmate.approvals import Approvals
+    from ..approvals import Approvals
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -143,7 +144,7 @@ def _decide(context: typer.Context, command: Command, decision_id: str, reason: 
 
 
 def _write(context: typer.Context, command: Command, about: str, reason: str, decision: Decision | None = None) -> None:
-    from schedmate.approvals import person, write
+    from ..approvals import person, write
 
     loaded: Loaded = context.obj
     job, expires = (decision.job, decision.expires) if decision else ("", None)
@@ -151,7 +152,7 @@ def _write(context: typer.Context, command: Command, about: str, reason: str, de
 
 
 def _approvals(context: typer.Context) -> "Approvals":
-    from schedmate.approvals import Approvals
+    from ..approvals import Approvals
 
     loaded: Loaded = context.obj
     return Approvals(_records(loaded, follow=False, since=None))
@@ -193,8 +194,9 @@ def _records(loaded: Loaded, follow: bool, since: float | None) -> Iterator[Show
 
 
 def _stored(loaded: Loaded, since: float | None) -> Iterator[Message]:
-    from schedmate.connections import kafka_connection
     from streams.kafka import read_back
+
+    from ..connections import kafka_connection
 
     stored = list(read_back(kafka_connection(loaded.settings.kafka), TOPICS, since))
     yield from sorted(stored, key=lambda message: message.time)
@@ -202,8 +204,9 @@ def _stored(loaded: Loaded, since: float | None) -> Iterator[Message]:
 
 def _follow(loaded: Loaded, since: float | None) -> Iterator[Message]:
     """Yield what is stored, then what comes. The group never commits, so nothing is left of it."""
-    from schedmate.connections import kafka_connection
     from streams.kafka import KafkaConsumer
+
+    from ..connections import kafka_connection
 
     shown: dict[tuple[str, int], int] = {}
     for message in _stored(loaded, since):

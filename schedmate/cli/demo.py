@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from schedmate.cli.web import PORT
+from .web import PORT
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -29,17 +29,17 @@ def command(
     """
     import signal
 
-    from schedmate.cli import fail
-    from schedmate.extras import require
+    from . import fail
+    from .extras import require
 
     require("chdb")
     if web:
         require("starlette")
-        from schedmate.web.serve import listen
+        from ..web.serve import listen
 
         listen(port).close()  # a port that is taken is said now, not after the demo
-    from schedmate.demo.run import WIDTH, CannotRun, run
-    from schedmate.safe_console import SafeConsole
+    from ..demo.run import WIDTH, CannotRun, run
+    from .safe_console import SafeConsole
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(
@@ -64,8 +64,8 @@ def command(
 
 
 def _serve(database: Path, port: int) -> None:
-    from schedmate.settings import load
-    from schedmate.web.serve import serve
+    from ..settings.settings import load
+    from ..web.serve import serve
 
     # No broker holds the demo's lines: the page does not offer to show them.
     serve(load(None, {"clickhouse.url": f"chdb://{database}", "kafka.brokers": ""}).settings, port)

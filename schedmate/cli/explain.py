@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from records import UserError
-from schedmate.cli.console import console, say, warn, width_is_told
-from schedmate.settings import Loaded
+from schedmate_records import UserError
+
+from ..settings.settings import Loaded
+from .console import console, say, warn, width_is_told
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 _LONGEST = 255
@@ -27,9 +28,9 @@ def command(
 
     Exit code 1 where nothing is known of the job. Example: `schedmate explain 4711 --markdown > ticket.md`
     """
-    from schedmate.assembly import signatures
-    from schedmate.explain import gather, markdown, plain
-    from schedmate.services.sink import clickhouse_reader
+    from ..assembly import signatures
+    from ..explain import gather, markdown, plain
+    from ..services.sink import clickhouse_reader
 
     loaded: Loaded = context.obj
     remedy = f"for a log: schedmate analyze {shlex.quote(job)}" if Path(job[:_LONGEST]).is_file() else ""

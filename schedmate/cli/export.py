@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedmate.cli.console import say
-from schedmate.extras import require
-from schedmate.settings import Loaded
-from schedmate.terminal import one_line
+from ..settings.settings import Loaded
+from ..terminal import one_line
+from .console import say
+from .extras import require
 
 if TYPE_CHECKING:
-    from schedmate.exports import Series
+    from ..exports import Series
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
@@ -42,7 +42,7 @@ def tensorboard(
     Example: `schedmate export tensorboard 4711 runs/4711`
     """
     require("tensorboardX")
-    from schedmate.exports.tensorboard import write_events
+    from ..exports.tensorboard import write_events
 
     with _series(context, job, attempt) as series:
         count = write_events(series, directory)
@@ -65,7 +65,7 @@ def mlflow(
     Example: `schedmate export mlflow 4711 --to http://mlflow:5000`
     """
     require("mlflow")
-    from schedmate.exports.mlflow import write_run
+    from ..exports.mlflow import write_run
 
     with _series(context, job, attempt) as series:
         run = write_run(series, to, experiment)
@@ -75,8 +75,8 @@ def mlflow(
 @contextmanager
 def _series(context: typer.Context, job: str, attempt: int | None) -> "Iterator[Series]":
     require("clickhouse_connect")
-    from schedmate.exports import read_series
-    from schedmate.services.sink import clickhouse_reader
+    from ..exports import read_series
+    from ..services.sink import clickhouse_reader
 
     loaded: Loaded = context.obj
     client = clickhouse_reader(loaded.settings.clickhouse)()

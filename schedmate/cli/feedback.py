@@ -4,10 +4,11 @@ from typing import Annotated
 
 import typer
 
-from records import Component, ErrorType
-from schedmate.cli.console import say
-from schedmate.settings import Loaded
-from schedmate.terminal import one_line
+from schedmate_records import Component, ErrorType
+
+from ..settings.settings import Loaded
+from ..terminal import one_line
+from .console import say
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -30,7 +31,7 @@ def command(
 
     Example: `schedmate feedback 4711 --cause pump_lost --line "coolant pump 7 lost" --error-type infrastructure --component node`
     """
-    from schedmate.feedback import correct, send
+    from ..feedback import correct, send
 
     loaded: Loaded = context.obj
     record = correct(

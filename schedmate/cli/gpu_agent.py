@@ -10,8 +10,7 @@ from typing import Annotated
 
 import typer
 
-from schedmate.cli.console import say_json
-from schedmate.settings import Loaded
+from scheduler_bridge.schedulers.slurm.runs import SlurmRuns
 from streams.producers.gpu import (
     GpuAgent,
     GpuError,
@@ -23,8 +22,10 @@ from streams.producers.gpu import (
     shipped_recording,
 )
 from streams.producers.metrics import ShippingMetrics
-from streams.producers.slurm_runs import SlurmRuns
 from streams.transport import Outgoing, Producer
+
+from ..settings.settings import Loaded
+from .console import say_json
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -81,9 +82,10 @@ def command(
     Examples: `schedmate gpu-agent --interval 1 --record gpus.jsonl.gz`, and without a GPU:
     `schedmate gpu-agent --replay shipped --loop --stdout`
     """
-    from schedmate.connections import kafka_connection
-    from schedmate.service import service
     from streams.kafka import KafkaProducer
+
+    from ..connections import kafka_connection
+    from ..services.service import service
 
     loaded: Loaded = context.obj
     settings = loaded.settings

@@ -7,10 +7,11 @@ from typing import IO, Annotated
 
 import typer
 
-from records import UserError, counted
-from schedmate.advisor.accounting import SACCT, Accounting, sacct, table
-from schedmate.cli.console import console, say
-from schedmate.settings import Loaded
+from schedmate_records import UserError, counted
+
+from ..advisor.accounting import SACCT, Accounting, sacct, table
+from ..settings.settings import Loaded
+from .console import console, say
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
@@ -60,8 +61,8 @@ def from_pai(
     """
     from rich.progress import Progress
 
-    from schedmate.advisor.history_file import history_file
-    from schedmate.advisor.pai_tables import past_jobs, size
+    from ..advisor.history_file import history_file
+    from ..advisor.pai_tables import past_jobs, size
 
     loaded: Loaded = context.obj
     with (
@@ -77,7 +78,7 @@ def from_pai(
 def _take(context: typer.Context, file: Path, read: Callable[[Iterable[str]], Accounting]) -> None:
     from rich.progress import Progress
 
-    from schedmate.advisor.history_file import history_file
+    from ..advisor.history_file import history_file
 
     loaded: Loaded = context.obj
     try:

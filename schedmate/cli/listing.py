@@ -16,11 +16,12 @@ from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from records import csv_cell
-from schedmate.cli.cells import shown
-from schedmate.cli.console import console, say, say_json, width_is_told
-from schedmate.terminal import ends_unread, one_line
-from schedmate.times import ago, local, local_and_ago
+from schedmate_records import csv_cell
+
+from ..terminal import ends_unread, one_line
+from ..times import ago, local, local_and_ago
+from .cells import shown
+from .console import console, say, say_json, width_is_told
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object a row.")]
 Csv = Annotated[bool, typer.Option("--csv", help="CSV with a header.")]

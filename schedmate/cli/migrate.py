@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from schedmate.cli.console import say
-from schedmate.settings import Loaded
+from ..settings.settings import Loaded
+from .console import say
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -28,10 +28,11 @@ def command(
     """
     import threading
 
-    from resilience import Outage, retry
-    from schedmate.services.sink import clickhouse_opener
     from sinks import SinkUnavailable
     from sinks.clickhouse import check_schema, lost, migrate
+    from streams.resilience import Outage, retry
+
+    from ..services.sink import clickhouse_opener
 
     loaded: Loaded = context.obj
     settings = loaded.settings.clickhouse
@@ -60,7 +61,7 @@ def command(
 
 
 def _how_to_refill(missing: list[str]) -> list[str]:
-    from schedmate.services.refill import TOPICS_OF
+    from ..services.refill import TOPICS_OF
 
     tables = list(dict.fromkeys(name.partition(".")[0] for name in missing))
     filled = [table for table in tables if table in TOPICS_OF]

@@ -2,7 +2,7 @@
 
 import typer
 
-from schedmate.settings import Loaded
+from ..settings.settings import Loaded
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -19,14 +19,15 @@ def command(context: typer.Context) -> None:
     """
     from functools import partial
 
-    from schedmate.connections import kafka_connection, permitted, wait_for_broker
-    from schedmate.language_models import language_model
-    from schedmate.service import service
-    from schedmate.settings import SettingsError
     from streams.kafka import KafkaReader, list_topics
     from streams.model_worker.answering import QuestionAnswerer
     from streams.model_worker.chunks import chunks_by_offset
     from streams.model_worker.faust_worker import FaustModelWorker
+
+    from ..connections import kafka_connection, permitted, wait_for_broker
+    from ..models.language_models import language_model
+    from ..services.service import service
+    from ..settings.settings import SettingsError
 
     loaded: Loaded = context.obj
     settings = loaded.settings

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from schedmate.cli.console import say
-from schedmate.settings import Loaded
+from ..settings.settings import Loaded
+from .console import say
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
@@ -35,7 +35,7 @@ def serve(  # noqa: PLR0917  # its options
 
     Whatever follows `--` goes to vLLM. Example: `schedmate models serve Qwen/Qwen2.5-7B-Instruct -- --gpu-memory-utilization=0.8`
     """
-    from schedmate import serving
+    from .. import serving
 
     asked = serving.Serving(model, name, host, port, longest, python or sys.executable, context.args)
 
@@ -52,8 +52,8 @@ def check(context: typer.Context) -> None:
 
     Example: `schedmate --set language_model.servers=http://127.0.0.1:8000/v1 models check`
     """
-    from schedmate.language_models import model_servers
-    from schedmate.model_check import check as ask
+    from ..models.language_models import model_servers
+    from ..models.model_check import check as ask
 
     loaded: Loaded = context.obj
     settings = loaded.settings.language_model

@@ -2,10 +2,10 @@
 
 import typer
 
-from schedmate.notifications.channels import Channel, EmailChannel, SlackChannel, WebhookChannel
-from schedmate.notifications.message import Urgency
-from schedmate.notifications.notifier import Notifier
-from schedmate.settings import Loaded, NotifySection, SettingsError, read_secret
+from ..notifications.channels import Channel, EmailChannel, SlackChannel, WebhookChannel
+from ..notifications.message import Urgency
+from ..notifications.notifier import Notifier
+from ..settings.settings import Loaded, NotifySection, SettingsError, read_secret
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -24,10 +24,11 @@ def command(context: typer.Context) -> None:
     """
     from functools import partial
 
-    from schedmate.connections import kafka_connection, permitted, wait_for_broker
-    from schedmate.service import service
     from streams.kafka import KafkaConsumer, KafkaProducer
     from streams.runtimes.pump import Batch, Pump
+
+    from ..connections import kafka_connection, permitted, wait_for_broker
+    from ..services.service import service
 
     loaded: Loaded = context.obj
     settings = loaded.settings

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from schedmate.pipe import start
 from streams.producers.collector_socket import VARIABLE
+
+from ..pipe import start
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 

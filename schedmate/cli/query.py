@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from schedmate.cli.listing import Csv, Json, Since, print_rows
-from schedmate.settings import Loaded, SettingsError
-from schedmate.times import since as moment
+from ..settings.settings import Loaded, SettingsError
+from ..times import since as moment
+from .listing import Csv, Json, Since, print_rows
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -46,8 +46,9 @@ def command(
     Example: `schedmate query throughput job=4711 hours=2`, `schedmate query failures --since 30d --csv`,
     `schedmate query --sql "SELECT count() FROM job_metrics WHERE job = {job:String}" job=4711`
     """
-    from schedmate.services.sink import clickhouse_reader
     from sinks.clickhouse import ask, checked, checked_statement, run
+
+    from ..services.sink import clickhouse_reader
 
     arguments = [*([name] if name and sql else []), *(given or [])]
     if not name and not sql:

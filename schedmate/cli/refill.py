@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from schedmate.cli.console import say
-from schedmate.settings import Loaded, SettingsError
+from ..settings.settings import Loaded, SettingsError
+from .console import say
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -22,10 +22,11 @@ def command(
 
     Example: `schedmate migrate && schedmate refill failures`
     """
-    from schedmate.connections import kafka_connection
-    from schedmate.services.refill import TOPICS_OF, refill
-    from schedmate.services.sink import clickhouse_opener
     from sinks.clickhouse import ClickHouseWriter
+
+    from ..connections import kafka_connection
+    from ..services.refill import TOPICS_OF, refill
+    from ..services.sink import clickhouse_opener
 
     loaded: Loaded = context.obj
     settings = loaded.settings

@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from schedmate.cli.console import say
-from schedmate.cli.listing import Csv, Json, print_rows, since_option
-from schedmate.settings import Loaded
-from schedmate.times import since as moment
+from ..settings.settings import Loaded
+from ..times import since as moment
+from .console import say
+from .listing import Csv, Json, print_rows, since_option
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -26,8 +26,8 @@ def command(
 
     Example: `schedmate shadow-report --since 30d`
     """
-    from schedmate.services.sink import clickhouse_reader
-    from schedmate.shadow import DECISION, EXPLANATION, SUMMARY, as_row, gather, judge, summarise, summary
+    from ..services.sink import clickhouse_reader
+    from ..shadow import DECISION, EXPLANATION, SUMMARY, as_row, gather, judge, summarise, summary
 
     loaded: Loaded = context.obj
     begin = moment(since)

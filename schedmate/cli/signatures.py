@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedmate.cli.console import say, say_json, warn
-from schedmate.cli.listing import Csv, Json, print_rows
-from schedmate.settings import Loaded
-from schedmate.terminal import one_line
+from ..settings.settings import Loaded
+from ..terminal import one_line
+from .console import say, say_json, warn
+from .listing import Csv, Json, print_rows
 
 if TYPE_CHECKING:
     from processors.diagnose import Signature
@@ -116,9 +116,10 @@ def propose(
     Example: `schedmate signatures propose 4711 > mine.toml`
     """
     from processors.diagnose import InvalidSignature
-    from schedmate.feedback import ends, feedback_on, history
-    from schedmate.proposal import NoProposal, as_toml, fire, pattern_of
-    from schedmate.proposal import propose as make
+
+    from ..analysis.analysis.proposal import NoProposal, as_toml, fire, pattern_of
+    from ..analysis.analysis.proposal import propose as make
+    from ..feedback import ends, feedback_on, history
 
     settings = context.obj.settings
     words = feedback_on(settings, job)
@@ -136,7 +137,7 @@ def propose(
 
 
 def _known(context: typer.Context) -> "list[Signature]":
-    from schedmate.assembly import signatures
+    from ..assembly import signatures
 
     loaded: Loaded = context.obj
     return signatures(loaded.settings.processors)

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from records import counted
-from schedmate.cli.console import warn
-from schedmate.cli.listing import Csv, Json, print_rows
+from schedmate_records import counted
+
+from .console import warn
+from .listing import Csv, Json, print_rows
 
 if TYPE_CHECKING:
-    from simulate.cluster import NodeSpec
-    from simulate.interference import PackedSpeeds
-    from simulate.outcomes import Summary
-    from simulate.replay import Replayed, Scenario
+    from ..simulate.cluster import NodeSpec
+    from ..simulate.interference import PackedSpeeds
+    from ..simulate.outcomes import Summary
+    from ..simulate.replay import Replayed, Scenario
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -26,7 +27,7 @@ DEFAULT_NODES = ("nodes.csv", "vc_config.csv", "openb_node_list_gpu_node.csv")
 
 def _list_policies(wanted: bool) -> None:
     if wanted:
-        from simulate.policies import POLICIES
+        from ..simulate.policies import POLICIES
 
         print_rows(["policy", "what it does"], [[name, info.summary] for name, info in POLICIES.items()])
         raise typer.Exit
@@ -96,10 +97,10 @@ def command(
     """
     import msgspec
 
-    from simulate.gangs import as_gangs
-    from simulate.outcomes import Summary, summaries, write_outcomes, write_table
-    from simulate.policies import POLICIES
-    from simulate.replay import replay
+    from ..simulate.gangs import as_gangs
+    from ..simulate.outcomes import Summary, summaries, write_outcomes, write_table
+    from ..simulate.policies import POLICIES
+    from ..simulate.replay import replay
 
     wanted = list(dict.fromkeys(policy or ["fifo"]))
     _check(wanted, outcomes, figure)
@@ -131,7 +132,7 @@ def command(
     if table:
         write_table(table, columns, values)
     if figure:
-        from simulate.figures import draw
+        from ..simulate.figures import draw
 
         draw(figure, results, f"{trace.name}: {counted(len(scenario.jobs), 'job')}, {counted(result.gpus, 'GPU')}")
     if as_json or as_csv:
@@ -158,8 +159,8 @@ SHOWN: dict[str, Callable[["Summary"], object]] = {
 
 
 def _check(policies: list[str], outcomes: Path | None, figure: Path | None) -> None:
-    from schedmate.extras import require
-    from simulate.policies import POLICIES
+    from ..simulate.policies import POLICIES
+    from .extras import require
 
     for name in policies:
         if name not in POLICIES:
@@ -175,11 +176,11 @@ def _check(policies: list[str], outcomes: Path | None, figure: Path | None) -> N
 def _scenario(
     trace: Path, nodes: str, estimates: Path | None, *, faults: bool, early_exits: float, seed: int
 ) -> "Scenario":
-    from simulate.estimates import with_estimates, with_history
-    from simulate.faults import draw_faults
-    from simulate.replay import Scenario
-    from simulate.traces import read_estimates, read_jobs
-    from simulate.workloads.early_exits import with_early_exits
+    from ..simulate.estimates import with_estimates, with_history
+    from ..simulate.faults import draw_faults
+    from ..simulate.replay import Scenario
+    from ..simulate.traces import read_estimates, read_jobs
+    from ..simulate.workloads.early_exits import with_early_exits
 
     jobs = read_jobs(trace)
     if all(job.estimate_s is None for job in jobs):
@@ -193,8 +194,8 @@ def _scenario(
 
 
 def _nodes(trace: Path, text: str) -> "list[NodeSpec]":
-    from simulate.cluster import NodeSpec
-    from simulate.traces import read_nodes
+    from ..simulate.cluster import NodeSpec
+    from ..simulate.traces import read_nodes
 
     count, _, gpus = text.partition("x")
     if count.isdecimal() and gpus.isdecimal() and 0 < int(count) <= 1_000_000 and 0 < int(gpus) <= 64:
@@ -210,8 +211,8 @@ def nodes_beside(trace: Path) -> "list[NodeSpec]":
     Raises:
         TraceError: There is none, or it cannot be read.
     """
-    from simulate.reading import TraceError
-    from simulate.traces import read_nodes
+    from ..simulate.reading import TraceError
+    from ..simulate.traces import read_nodes
 
     found = next((file for name in DEFAULT_NODES if (file := trace.parent / name).is_file()), None)
     if found is None:
@@ -222,7 +223,7 @@ def nodes_beside(trace: Path) -> "list[NodeSpec]":
 
 
 def _speeds(pairs: Path | None) -> "PackedSpeeds | None":
-    from simulate.interference import read_packed_speeds
+    from ..simulate.interference import read_packed_speeds
 
     return read_packed_speeds(pairs) if pairs else None
 
@@ -230,7 +231,7 @@ def _speeds(pairs: Path | None) -> "PackedSpeeds | None":
 def _profiled(scenario: "Scenario", lenders: str) -> "Scenario":
     import msgspec
 
-    from simulate.profiling import Profiler, lend
+    from ..simulate.profiling import Profiler, lend
 
     names = [name for name in lenders.split(",") if name]
     return msgspec.structs.replace(
@@ -246,7 +247,7 @@ def _progress(policy: str, jobs: int) -> Iterator[Callable[[int], None]]:
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from schedmate.safe_console import SafeConsole
+    from .safe_console import SafeConsole
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=SafeConsole(stderr=True), transient=True, redirect_stdout=False) as bar:

@@ -2,7 +2,7 @@
 
 import typer
 
-from schedmate.settings import Loaded
+from ..settings.settings import Loaded
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -17,14 +17,15 @@ def command(context: typer.Context) -> None:
     """
     from functools import partial
 
-    from schedmate.assembly import producer_factory
-    from schedmate.connections import kafka_connection, permitted, wait_for_broker
-    from schedmate.service import service
-    from schedmate.services.sink import opened, with_spans
     from sinks import SinkUnavailable, TablesMissing
     from sinks.clickhouse import STORED_TOPICS
     from streams.kafka import KafkaConsumer
     from streams.runtimes.pump import Pump
+
+    from ..assembly import producer_factory
+    from ..connections import kafka_connection, permitted, wait_for_broker
+    from ..services.service import service
+    from ..services.sink import opened, with_spans
 
     loaded: Loaded = context.obj
     settings = loaded.settings

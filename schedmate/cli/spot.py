@@ -2,7 +2,7 @@
 
 import typer
 
-from schedmate.settings import Loaded
+from ..settings.settings import Loaded
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -19,14 +19,15 @@ def command(context: typer.Context) -> None:
     """
     from functools import partial
 
-    from schedmate.assembly import producer_factory
-    from schedmate.cli.bridge import actuator
-    from schedmate.connections import kafka_connection, permitted, wait_for_broker
-    from schedmate.service import service
-    from schedmate.services.spot import READ, PastQuotas, SpotService
-    from schedmate.spot.quotas import Quotas
     from streams.kafka import KafkaConsumer
     from streams.runtimes.pump import Pump
+
+    from ..assembly import producer_factory
+    from ..connections import kafka_connection, permitted, wait_for_broker
+    from ..services.service import service
+    from ..services.spot import READ, PastQuotas, SpotService
+    from ..spot.quotas import Quotas
+    from .bridge import actuator
 
     loaded: Loaded = context.obj
     settings = loaded.settings

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedmate.cli.console import say, warn
-from schedmate.cli.listing import Csv, Json, Since, print_rows
-from schedmate.settings import Loaded
-from schedmate.times import at
-from schedmate.times import since as moment
+from ..settings.settings import Loaded
+from ..times import at
+from ..times import since as moment
+from .console import say, warn
+from .listing import Csv, Json, Since, print_rows
 
 if TYPE_CHECKING:
-    from scheduler_bridge.actuators import WaitingJob
-    from simulate.starts import StartRange
+    from scheduler_bridge.schedulers import WaitingJob
+
+    from ..simulate.starts import StartRange
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -56,10 +57,10 @@ def command(
 
     Examples: `schedmate starts`, `schedmate starts 4711 --json`, `schedmate starts --since 1h`, `schedmate starts --every 300`
     """
-    from schedmate.cli.bridge import actuator
-    from schedmate.known_durations import known_durations
-    from schedmate.starts import present
-    from simulate.starts import start_ranges
+    from ..advisor.known_durations import known_durations
+    from ..advisor.starts import present
+    from ..simulate.starts import start_ranges
+    from .bridge import actuator
 
     loaded: Loaded = context.obj
     if every is not None:
@@ -105,7 +106,7 @@ def command(
 
 
 def _when(seconds: float) -> str:
-    from schedmate.remaining import long
+    from ..advisor.remaining import long
 
     if math.isinf(seconds):
         return "not known"
@@ -113,8 +114,8 @@ def _when(seconds: float) -> str:
 
 
 def _keep(loaded: Loaded, ranges: "Iterable[StartRange]", waiting: "Mapping[str, WaitingJob]", now: float) -> None:
-    from schedmate.assembly import producer_factory
-    from schedmate.start_estimates import estimates, write
+    from ..advisor.start_estimates import estimates, write
+    from ..assembly import producer_factory
 
     producer = producer_factory(loaded.settings)()
     try:
@@ -124,12 +125,12 @@ def _keep(loaded: Loaded, ranges: "Iterable[StartRange]", waiting: "Mapping[str,
 
 
 def _service(loaded: Loaded, every_s: float, futures: int) -> None:
-    from schedmate.assembly import producer_factory
-    from schedmate.cli.bridge import actuator
-    from schedmate.connections import kafka_connection, permitted, wait_for_broker
-    from schedmate.known_durations import known_durations
-    from schedmate.service import service
-    from schedmate.services.starts import StartsService
+    from ..advisor.known_durations import known_durations
+    from ..assembly import producer_factory
+    from ..connections import kafka_connection, permitted, wait_for_broker
+    from ..services.service import service
+    from ..services.starts import StartsService
+    from .bridge import actuator
 
     settings = loaded.settings
     scheduler = actuator(settings.bridge, settings.slurm.clusters)
@@ -152,7 +153,7 @@ def _progress(futures: int) -> Iterator[Callable[[], None]]:
     """Show a bar on standard error: its value is called after each future."""
     from rich.progress import Progress
 
-    from schedmate.safe_console import SafeConsole
+    from .safe_console import SafeConsole
 
     with Progress(console=SafeConsole(stderr=True), transient=True, redirect_stdout=False) as bar:
         task = bar.add_task("playing the queue forward", total=futures)

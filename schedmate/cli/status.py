@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from records import counted
-from schedmate.cli.cells import shown
-from schedmate.cli.console import console, say_json, warn
-from schedmate.cli.listing import Csv, Json, Since, blocks, print_rows
-from schedmate.remaining import remains_of
-from schedmate.report import AGAIN, NO_CLOCK, NO_REPORT, rate, seconds
-from schedmate.settings import Loaded, SettingsError
-from schedmate.times import ago, at, local_and_ago, span
-from schedmate.times import since as moment
+from schedmate_records import counted
+
+from ..advisor.remaining import remains_of
+from ..report.report import AGAIN, NO_CLOCK, NO_REPORT, rate, seconds
+from ..settings.settings import Loaded, SettingsError
+from ..times import ago, at, local_and_ago, span
+from ..times import since as moment
+from .cells import shown
+from .console import console, say_json, warn
+from .listing import Csv, Json, Since, blocks, print_rows
 
 if TYPE_CHECKING:
     from sinks.redis import FailedAttempt, JobStatus
@@ -35,8 +36,9 @@ def command(
 
     Examples: `schedmate status 4711`, `schedmate status --since 1h --csv`
     """
-    from schedmate.services.sink import redis_client
     from sinks.redis import read_job, read_jobs
+
+    from ..services.sink import redis_client
 
     loaded: Loaded = context.obj
     settings = loaded.settings.redis

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedmate.settings import Loaded, RedisSection, Settings, SettingsError
+from ..settings.settings import Loaded, RedisSection, Settings, SettingsError
 
 if TYPE_CHECKING:
-    from schedmate.top import Paces, View
     from sinks.redis import JobStatus
+
+    from ..top.top import Paces, View
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -51,10 +52,11 @@ def command(
 
 
 def _redis(settings: RedisSection, every: float) -> None:
-    from schedmate.services.sink import redis_client
-    from schedmate.top import Paces, View
     from sinks import SinkUnavailable
     from sinks.redis import read_jobs
+
+    from ..services.sink import redis_client
+    from ..top.top import Paces, View
 
     if not settings.url:
         raise SettingsError(
@@ -80,12 +82,13 @@ def _redis(settings: RedisSection, every: float) -> None:
 
 
 def _logs(files: list[Path], settings: Settings, every: float) -> None:
-    from schedmate.assembly import job_processor
-    from schedmate.cli.console import warn
-    from schedmate.cli.status import show_all, show_one
-    from schedmate.local_jobs import LocalJobs
-    from schedmate.top import View
     from streams.producers.stored import STANDARD_INPUT
+
+    from ..analysis.analysis.local_jobs import LocalJobs
+    from ..assembly import job_processor
+    from ..top.top import View
+    from .console import warn
+    from .status import show_all, show_one
 
     if not sys.stdout.isatty():
         raise SettingsError("expected a terminal: `schedmate analyze --format json` is for programs")
@@ -111,10 +114,10 @@ def _watch(view: "View", look: Callable[[], tuple[Sequence["JobStatus"], str]], 
     """Show what `look` returns, jobs and what is wrong with their source, until the person quits."""
     from rich.live import Live
 
-    from schedmate.cli.status import details, note
-    from schedmate.keyboard import pressed, single_keys
-    from schedmate.safe_console import SafeConsole
-    from schedmate.top import draw
+    from ..top.top import draw
+    from ..top.top.keyboard import pressed, single_keys
+    from .safe_console import SafeConsole
+    from .status import details, note
 
     console = SafeConsole()
     with single_keys() as terminal, Live(console=console, screen=True, auto_refresh=False) as live:

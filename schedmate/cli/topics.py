@@ -4,13 +4,14 @@ from typing import Annotated
 
 import typer
 
-from records import BY_NAME
-from schedmate.cli.console import say
-from schedmate.cli.listing import Csv, Json, print_rows
-from schedmate.connections import kafka_connection
-from schedmate.settings import Loaded
+from schedmate_records import BY_NAME
 from streams.kafka import check_topics, create_topics, list_topics
 from streams.topics import LAYOUTS
+
+from ..connections import kafka_connection
+from ..settings.settings import Loaded
+from .console import say
+from .listing import Csv, Json, print_rows
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 

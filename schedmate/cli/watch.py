@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from schedmate.cli.console import say
-from schedmate.settings import Loaded
+from ..settings.settings import Loaded
+from .console import say
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -23,9 +23,9 @@ def command(
     """
     import threading
 
-    from schedmate.assembly import job_processor
-    from schedmate.service import service
-    from schedmate.watch_log import watch
+    from ..analysis.analysis.watch_log import watch
+    from ..assembly import job_processor
+    from ..services.service import service
 
     loaded: Loaded = context.obj
     with service(loaded.settings, "watch") as running:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from schedmate.settings import Loaded, Settings
 from streams.transport import Producer
 
+from ..settings.settings import Loaded, Settings
+
 if TYPE_CHECKING:
-    from streams.producers.job_watcher import JobWatcher
-    from streams.producers.slurm_events.model_reader import ModelReader
+    from scheduler_bridge.schedulers.job_watcher import JobWatcher
+    from scheduler_bridge.schedulers.slurm.events.model_reader import ModelReader
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
@@ -54,10 +55,11 @@ def slurm(
 
     Examples: `schedmate watch-scheduler slurm --interval 2`, and beside it `schedmate watch-scheduler slurm --cluster beta`
     """
-    from schedmate.cli import fail
-    from schedmate.extras import require
-    from scheduler_clients.slurm.kept_jobs import KeptJobs
-    from streams.producers.slurm_events import SlurmWatcher
+    from scheduler_bridge.schedulers.slurm.client.kept_jobs import KeptJobs
+    from scheduler_bridge.schedulers.slurm.events import SlurmWatcher
+
+    from . import fail
+    from .extras import require
 
     loaded: Loaded = context.obj
     if cluster and cluster not in loaded.settings.slurm.clusters:
@@ -76,9 +78,10 @@ def slurm(
 
 
 def _model_reader(settings: Settings) -> "ModelReader":
-    from records import UserError
-    from schedmate.language_models import ask_or_none, language_model
-    from streams.producers.slurm_events.model_reader import ModelReader
+    from schedmate_records import UserError
+    from scheduler_bridge.schedulers.slurm.events.model_reader import ModelReader
+
+    from ..models.language_models import ask_or_none, language_model
 
     model = language_model(settings.language_model)
     if model is None or not settings.producer.read_sources:
@@ -113,11 +116,11 @@ def kubernetes(
 
     Example: `schedmate watch-scheduler kubernetes --namespace research`
     """
-    from schedmate.extras import require
+    from .extras import require
 
     require("kubernetes")
-    from scheduler_clients.kubernetes import KubernetesClient
-    from streams.producers.kubernetes_events import KubernetesWatcher
+    from scheduler_bridge.schedulers.kubernetes.client import KubernetesClient
+    from scheduler_bridge.schedulers.kubernetes.events import KubernetesWatcher
 
     loaded: Loaded = context.obj
     file = checkpoint or loaded.settings.producer.directory / "kubernetes-events.json"
@@ -152,8 +155,8 @@ def ray(
 
     Example: `schedmate watch-scheduler ray --address http://ray-head:8265`
     """
-    from scheduler_clients.ray import RayClient, RayConnection
-    from streams.producers.ray_events import RayWatcher
+    from scheduler_bridge.schedulers.ray.client import RayClient, RayConnection
+    from scheduler_bridge.schedulers.ray.events import RayWatcher
 
     loaded: Loaded = context.obj
     file = checkpoint or loaded.settings.producer.directory / "ray-events.json"
@@ -169,10 +172,11 @@ def _watch(
     make: Callable[[Callable[[], Producer]], "JobWatcher[Any]"],
 ) -> None:
     """Run a watcher until the process is told to stop."""
-    from schedmate.connections import kafka_connection
-    from schedmate.service import service
     from streams.kafka import KafkaProducer
     from streams.producers.metrics import ShippingMetrics
+
+    from ..connections import kafka_connection
+    from ..services.service import service
 
     def connect() -> Producer:
         return KafkaProducer(kafka_connection(settings.kafka), give_up_s=10.0)

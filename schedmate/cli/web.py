@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from schedmate.settings import Loaded
+from ..settings.settings import Loaded
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -32,11 +32,11 @@ def command(
 
     Examples: `schedmate web`, `schedmate --set clickhouse.url=chdb:///var/lib/schedmate/history web --port 9000`
     """
-    from schedmate.extras import require
+    from .extras import require
 
     for module in ("jinja2", "starlette", "uvicorn", "clickhouse_connect"):
         require(module)
-    from schedmate.web.serve import serve
+    from ..web.serve import serve
 
     loaded: Loaded = context.obj
     serve(loaded.settings, port, name or [])

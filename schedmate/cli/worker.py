@@ -2,7 +2,7 @@
 
 import typer
 
-from schedmate.settings import Loaded
+from ..settings.settings import Loaded
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -15,14 +15,15 @@ def command(context: typer.Context) -> None:
     """
     from functools import partial
 
-    from schedmate.assembly import job_processor, node_processor
-    from schedmate.connections import kafka_connection, permitted, wait_for_broker
-    from schedmate.service import service
     from streams.kafka import list_topics
     from streams.runtimes.engine import Engine
     from streams.runtimes.faust_worker import FaustWorker
     from streams.runtimes.metrics import EngineMetrics
     from streams.runtimes.tracing import Tracing
+
+    from ..assembly import job_processor, node_processor
+    from ..connections import kafka_connection, permitted, wait_for_broker
+    from ..services.service import service
 
     loaded: Loaded = context.obj
     settings = loaded.settings

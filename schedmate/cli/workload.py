@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from records import counted
-from schedmate.cli.console import say
+from schedmate_records import counted
+
+from .console import say
 
 if TYPE_CHECKING:
-    from simulate.cluster import NodeSpec
-    from simulate.job import Job
+    from ..simulate.cluster import NodeSpec
+    from ..simulate.job import Job
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
 
@@ -36,8 +37,8 @@ def spot(
     nodes: Annotated[int, typer.Option(min=1, max=100_000, help="Nodes of 8 GPUs; jobs come in proportion.")] = 287,
 ) -> None:
     """Draw high-priority and spot jobs in the shape of GFS's Table 3: synthetic."""
-    from simulate.cluster import NodeSpec
-    from simulate.workloads.spot import spot_workload
+    from ..simulate.cluster import NodeSpec
+    from ..simulate.workloads.spot import spot_workload
 
     _write(file, spot_workload(days, seed, spot_scale, nodes / 287), [NodeSpec()] * nodes)
 
@@ -51,16 +52,16 @@ def classes(
     spot_share: Annotated[float, typer.Option(min=0, max=1, help="Of the jobs.")] = 0.16,
 ) -> None:
     """Make some users' jobs of up to 8 GPUs spot jobs; users are drawn. The classes are synthetic, all else is the trace's."""
-    from schedmate.cli.simulate import nodes_beside
-    from simulate.traces import read_jobs
-    from simulate.workloads.classes import with_classes
+    from ..simulate.traces import read_jobs
+    from ..simulate.workloads.classes import with_classes
+    from .simulate import nodes_beside
 
     _write(file, with_classes(read_jobs(trace), spot_share, seed), nodes_beside(trace))
 
 
 def _write(file: Path, jobs: "list[Job]", nodes: "list[NodeSpec]") -> None:
-    from simulate.job import JobClass
-    from simulate.workloads.write import write_jobs, write_nodes
+    from ..simulate.job import JobClass
+    from ..simulate.workloads.write import write_jobs, write_nodes
 
     write_jobs(file, jobs)
     write_nodes(file.parent / "nodes.csv", nodes)

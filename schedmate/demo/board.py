@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
-from records import (
+from schedmate_records import (
     Checkpoint,
     CheckpointState,
     DeadLetter,
@@ -20,10 +20,11 @@ from records import (
     Record,
     Slowdown,
 )
-from schedmate.demo.story import Moment, tell
 from sinks.clickhouse import STORED_TOPICS
 from streams.accept import accept
 from streams.memory import MemoryBroker
+
+from .story import Moment, tell
 
 
 @dataclass

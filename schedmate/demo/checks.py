@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from records import Action, Decision, ErrorType, EventKind, Outcome
-from schedmate.demo.facts import DemoFacts, DemoReading, Phase
-from schedmate.demo.jobs.clock import Typical
-from schedmate.demo.programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, SAVER, URGENT, VICTIM, Program
-from schedmate.report import seconds
+from schedmate_records import Action, Decision, ErrorType, EventKind, Outcome
+
+from ..report.report import seconds
+from .facts import DemoFacts, DemoReading, Phase
+from .jobs.clock import Typical
+from .programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, SAVER, URGENT, VICTIM, Program
 
 NEAR = 0.15
 """Share by which a measured step time may differ from the clocked one…"""

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from records import JobEvent
-from schedmate.demo.jobs.clock import VARIABLE
-from schedmate.demo.programs import PROGRAMS, Program
-from scheduler_bridge.actuators.local import LocalScheduler, StreamOutput
+from schedmate_records import JobEvent
+from scheduler_bridge.schedulers.local.actuator import LocalScheduler, StreamOutput
+
+from .jobs.clock import VARIABLE
+from .programs import PROGRAMS, Program
 
 SLOTS = 5
 """Jobs at a time: those of the story run beside each other, on whatever machine the demo is tried."""

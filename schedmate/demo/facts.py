@@ -5,14 +5,15 @@ from pathlib import Path
 
 from clickhouse_connect.driver.client import Client
 
-from records import EventKind, JobMetric, Slowdown
-from schedmate.demo.board import Board, JobLine
-from schedmate.demo.jobs import clock
-from schedmate.demo.jobs.clock import Typical
-from schedmate.demo.programs import NEIGHBOUR, PROGRAMS, VICTIM, Program
+from schedmate_records import EventKind, JobMetric, Slowdown
 from sinks.clickhouse import TABLE_OF, ask
 from streams.accept import accept
 from streams.memory import MemoryBroker
+
+from .board import Board, JobLine
+from .jobs import clock
+from .jobs.clock import Typical
+from .programs import NEIGHBOUR, PROGRAMS, VICTIM, Program
 
 
 @dataclass(frozen=True)

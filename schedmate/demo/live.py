@@ -11,11 +11,12 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from records import JobMetric
-from schedmate.demo.board import Board, JobLine
-from schedmate.demo.programs import PROGRAMS
-from schedmate.demo.story import Moment, kind
-from schedmate.report import seconds
+from schedmate_records import JobMetric
+
+from ..report.report import seconds
+from .board import Board, JobLine
+from .programs import PROGRAMS
+from .story import Moment, kind
 
 EVERY_S = 0.15
 """Seconds between two drawings."""

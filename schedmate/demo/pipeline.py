@@ -7,23 +7,24 @@ from pathlib import Path
 from clickhouse_connect.driver.client import Client
 
 from processors.settings import ProcessorSettings
-from records import Action, EventKind, JobEvent, Mode, Record
-from resilience import Outage
-from schedmate.assembly import job_processor, node_processor
-from schedmate.demo.cluster import Cluster
-from schedmate.demo.gpus import Gpus
-from schedmate.demo.shipping import Shipping
-from schedmate.services.sink import Sinks, StoreWriter
+from schedmate_records import Action, EventKind, JobEvent, Mode, Record
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators.local import LocalActuator
 from scheduler_bridge.bridge import Accepted
+from scheduler_bridge.schedulers.local.actuator import LocalActuator
 from scheduler_bridge.selectors import Selector
 from sinks.clickhouse import STORED_TOPICS, ClickHouseWriter, migrate, open_client
 from streams.memory import MemoryBroker
+from streams.resilience import Outage
 from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker
 from streams.runtimes.pump import Batch, Pump
 from streams.transport import outgoing
+
+from ..assembly import job_processor, node_processor
+from ..services.sink import Sinks, StoreWriter
+from .cluster import Cluster
+from .gpus import Gpus
+from .shipping import Shipping
 
 BRIDGED = ("failures", "slowdowns", "decisions", "decision-results", "job-events", "checkpoints", "approvals")
 SETTINGS = BridgeSettings(

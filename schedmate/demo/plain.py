@@ -7,10 +7,10 @@ from typing import Self
 
 from rich.console import Console
 
-from schedmate.demo.board import Board, JobLine
-from schedmate.demo.programs import PROGRAMS
-from schedmate.demo.story import Moment
-from schedmate.report import seconds
+from ..report.report import seconds
+from .board import Board, JobLine
+from .programs import PROGRAMS
+from .story import Moment
 
 EVERY_S = 5.0
 """Seconds between two reports of progress."""

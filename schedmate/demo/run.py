@@ -12,15 +12,16 @@ from prometheus_client import Counter
 from rich.console import Console
 from rich.text import Text
 
-from records import UserError
-from schedmate.demo import checks, facts, questions, summary
-from schedmate.demo.board import Watcher
-from schedmate.demo.cluster import cores
-from schedmate.demo.live import LiveScreen
-from schedmate.demo.pipeline import Pipeline
-from schedmate.demo.plain import PlainScreen
-from schedmate.demo.programs import PROGRAMS
-from schedmate.demo.scenario import Scenario
+from schedmate_records import UserError
+
+from . import checks, facts, questions, summary
+from .board import Watcher
+from .cluster import cores
+from .live import LiveScreen
+from .pipeline import Pipeline
+from .plain import PlainScreen
+from .programs import PROGRAMS
+from .scenario import Scenario
 
 WIDTH = 100
 """Columns of the story at most: its sentences are written for so many, and longer lines are hard to read."""

@@ -3,10 +3,11 @@
 import time
 from collections.abc import Callable
 
-from records import Command, Decision, NodeLogChunk, OperatorCommand, Outcome, Record
-from schedmate.demo.board import Board
-from schedmate.demo.cluster import Cluster
-from schedmate.demo.programs import BUGGY, FAULTY, KILLED, NEIGHBOUR, PROGRAMS, SAVER, URGENT, VICTIM
+from schedmate_records import Command, Decision, NodeLogChunk, OperatorCommand, Outcome, Record
+
+from .board import Board
+from .cluster import Cluster
+from .programs import BUGGY, FAULTY, KILLED, NEIGHBOUR, PROGRAMS, SAVER, URGENT, VICTIM
 
 STEADY_REPORTS = 20
 STEADY_STEP = 500

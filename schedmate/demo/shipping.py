@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from records import LogChunk
-from scheduler_bridge.actuators.local import StreamOutput
+from schedmate_records import LogChunk
+from scheduler_bridge.schedulers.local.actuator import StreamOutput
 from streams.memory import MemoryBroker
 from streams.producers.chunker import Chunker, Ready
 from streams.producers.pieces import PieceSplitter

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from records import (
+from schedmate_records import (
     Checkpoint,
     CheckpointState,
     Decision,
@@ -15,7 +15,8 @@ from records import (
     Record,
     Slowdown,
 )
-from schedmate.report import seconds
+
+from ..report.report import seconds
 
 CALM, GOOD, WARN, BAD = "default", "green", "yellow", "red"
 

@@ -11,16 +11,17 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from records import Decision, Evidence, Failure, Outcome
-from schedmate.demo.board import Board
-from schedmate.demo.checks import Check
-from schedmate.demo.facts import DemoFacts, DemoReading, Phase
-from schedmate.demo.jobs.clock import Typical
-from schedmate.demo.programs import NEIGHBOUR, VICTIM
-from schedmate.demo.questions import Question
-from schedmate.demo.story import kind
-from schedmate.report import seconds
+from schedmate_records import Decision, Evidence, Failure, Outcome
 from sinks.clickhouse import QueryResult
+
+from ..report.report import seconds
+from .board import Board
+from .checks import Check
+from .facts import DemoFacts, DemoReading, Phase
+from .jobs.clock import Typical
+from .programs import NEIGHBOUR, VICTIM
+from .questions import Question
+from .story import kind
 
 _COMPARED = ("read", "clocked", "spread", "off by")
 _OBTAINED = {"stated": "step times", "rate": "rates", "timestamps": "time stamps", "arrival": "arrival"}

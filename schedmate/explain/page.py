@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 from processors.diagnose import Signature
-from records import FailureSource
-from schedmate.terminal import one_line
-from schedmate.times import ago, local
+from schedmate_records import FailureSource
 
+from ..terminal import one_line
+from ..times import ago, local
 from .facts import OWN_MEMORY, JobFacts
 from .records import Row
 

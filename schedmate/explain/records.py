@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from clickhouse_connect.driver.client import Client
 
-from records import JobReference
+from schedmate_records import JobReference
 from sinks.clickhouse import FoundJob, ask, find_job, run
 
 Row = Mapping[str, Any]

@@ -7,7 +7,7 @@ from mlflow import MlflowClient
 from mlflow.entities import Metric
 from mlflow.exceptions import MlflowException
 
-from records import UserError
+from schedmate_records import UserError
 
 from .series import Series
 

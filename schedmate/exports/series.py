@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from clickhouse_connect.driver.client import Client
 
-from records import UserError
+from schedmate_records import UserError
 from sinks.clickhouse import ask, find_job
 
 NAMES: Final = {"loss": "loss", "step_time_s": "step time (s)", "throughput": "throughput"}

@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 import msgspec
 
-from records import UserError
-from resilience import Deadline
-from resilience.deadline import SMTP, HTTPConnection, HTTPSConnection
+from schedmate_records import UserError
+from streams.resilience import Deadline
+from streams.resilience.deadline import SMTP, HTTPConnection, HTTPSConnection
 
 from .message import Notification
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from records import Alarm, Decision, DecisionResult, ErrorType, Evidence, Failure, Outcome, Record
+from schedmate_records import Alarm, Decision, DecisionResult, ErrorType, Evidence, Failure, Outcome, Record
 
 QUOTED = 3
 """Lines that a message quotes."""

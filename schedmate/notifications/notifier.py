@@ -10,8 +10,8 @@ from typing import TypeVar
 import structlog
 from prometheus_client import Counter
 
-from records import Decision, JobEvent, Record
-from resilience import Outage
+from schedmate_records import Decision, JobEvent, Record
+from streams.resilience import Outage
 
 from .channels import Channel, ChannelError
 from .message import Notification, Urgency, describe

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field, PositiveFloat
 
-from schedmate.listed import Listed
-
+from ..settings.settings.listed import Listed
 from .message import Urgency
 
 

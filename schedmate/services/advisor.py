@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from threading import Event
 
-from records import Estimate
-from resilience import Outage, retry
+from schedmate_records import Estimate
+from streams.resilience import Outage, retry
 from streams.transport import Producer, TransportError, outgoing
 
 READ = ("job-events",)

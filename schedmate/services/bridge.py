@@ -6,7 +6,7 @@ from threading import Event
 
 import structlog
 
-from records import (
+from schedmate_records import (
     Alarm,
     Command,
     Decision,
@@ -22,14 +22,14 @@ from records import (
     check,
     decode_any_version,
 )
-from resilience import Outage, retry
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import Actuator
 from scheduler_bridge.bridge import Remembered
 from scheduler_bridge.bundle import Bundles
+from scheduler_bridge.schedulers import Actuator
 from scheduler_bridge.signing import SigningKeys
 from streams.accept import accept
 from streams.kafka import Connection, KafkaFollower
+from streams.resilience import Outage, retry
 from streams.spans import VERDICT, Span, Spans, about_verdict
 from streams.transport import Message, Producer, TransportError, outgoing
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import structlog
 
-from records import Decision, InvalidRecord, LogChunk, NodeLogChunk
+from schedmate_records import Decision, InvalidRecord, LogChunk, NodeLogChunk
 from streams.accept import accept
 from streams.kafka import Connection, KafkaReader
 from streams.transport import TransportError

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from records import InvalidRecord, Position, Record
+from schedmate_records import InvalidRecord, Position, Record
 from sinks.clickhouse import ROLLUP, TABLE_OF, ClickHouseWriter
 from streams.accept import accept
 from streams.kafka import Connection, read_back

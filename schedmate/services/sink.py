@@ -11,14 +11,15 @@ from urllib.parse import quote, urlsplit
 
 from clickhouse_connect.driver.client import Client
 
-from records import Decision, Failure, Position, Record
-from resilience import Outage, retry
-from schedmate.settings import ClickHouseSection, RedisSection, Settings, SettingsError, read_secret
-from schedmate.telemetry import Telemetry
+from schedmate_records import Decision, Failure, Position, Record
 from sinks import RecordRejected, SinkUnavailable, TablesMissing, UnknownFault
 from sinks.clickhouse import ClickHouseWriter, open_client
 from sinks.redis import RedisState, check_redis, open_redis
+from streams.resilience import Outage, retry
 from streams.spans import VERDICT, Span, Spans, about_verdict
+
+from ..settings.settings import ClickHouseSection, RedisSection, Settings, SettingsError, read_secret
+from .telemetry import Telemetry
 
 if TYPE_CHECKING:
     import redis

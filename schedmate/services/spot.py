@@ -7,14 +7,15 @@ from threading import Event
 import structlog
 from prometheus_client import Counter, Gauge, Histogram
 
-from records import Action, BeyondQuota, DecisionResult, InvalidRecord, Position, Quota, Record
-from resilience import Outage, retry
-from schedmate.spot.quotas import Quotas
-from schedmate.spot.settings import SpotSettings
-from scheduler_bridge.actuators import Actuator, ActuatorError, SchedulerAway, SchedulerJobState
+from schedmate_records import Action, BeyondQuota, DecisionResult, InvalidRecord, Position, Quota, Record
+from scheduler_bridge.schedulers import Actuator, ActuatorError, SchedulerAway, SchedulerJobState
 from streams.accept import accept
 from streams.kafka import Connection, KafkaFollower
+from streams.resilience import Outage, retry
 from streams.transport import Producer, TransportError, outgoing
+
+from ..spot.quotas import Quotas
+from ..spot.settings import SpotSettings
 
 log = structlog.get_logger(__name__)
 

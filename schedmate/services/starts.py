@@ -7,13 +7,14 @@ from threading import Event
 import structlog
 from prometheus_client import Counter, Gauge, Histogram
 
-from resilience import Outage
-from schedmate.start_estimates import estimates, write
-from schedmate.starts import Known, present
-from scheduler_bridge.actuators import Actuator, ActuatorError, SchedulerAway
-from simulate.starts import start_ranges
+from scheduler_bridge.schedulers import Actuator, ActuatorError, SchedulerAway
 from sinks.errors import SinkUnavailable
+from streams.resilience import Outage
 from streams.transport import Producer, TransportError
+
+from ..advisor.start_estimates import estimates, write
+from ..advisor.starts import Known, present
+from ..simulate.starts import start_ranges
 
 log = structlog.get_logger(__name__)
 

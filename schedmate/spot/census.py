@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from records.bounds import NAME
-from scheduler_bridge.actuators import JobView, Queue, RunningJob, SchedulerNodeState, WaitingJob
+from schedmate_records.bounds import NAME
+from scheduler_bridge.schedulers import JobView, Queue, RunningJob, SchedulerNodeState, WaitingJob
 from scheduler_bridge.selectors import matches_any
 from scheduler_bridge.settings import BridgeSettings
 

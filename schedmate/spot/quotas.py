@@ -8,12 +8,13 @@ from processors.spot.demand_log import DemandLog
 from processors.spot.estimator import DemandEstimator
 from processors.spot.manager import Gfs, SpotQuota
 from processors.spot.settings import HOUR, GfsSettings
-from records import Action, BeyondQuota, DecisionResult, OrganisationDemand, Outcome, Quota
-from schedmate.spot.census import Census, gpus_wanted, take_census
-from schedmate.spot.settings import SpotSettings
-from schedmate.spot.view import LiveView
-from scheduler_bridge.actuators import Queue
+from schedmate_records import Action, BeyondQuota, DecisionResult, OrganisationDemand, Outcome, Quota
+from scheduler_bridge.schedulers import Queue
 from scheduler_bridge.settings import BridgeSettings
+
+from .census import Census, gpus_wanted, take_census
+from .settings import SpotSettings
+from .view import LiveView
 
 LISTED = 1000
 """Organisations, and spot jobs beyond the quota, that a record names at most: it has to fit into a message."""

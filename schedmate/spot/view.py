@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from schedmate.spot.census import Census
+from .census import Census
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from records import Command
+from schedmate_records import Command
 from streams.transport import TransportError
 
 from .access import Visitor, same

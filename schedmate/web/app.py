@@ -17,11 +17,11 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from processors.diagnose import Signature
-from schedmate.terminal import printable
 from sinks import RecordRejected, SinkRejected, SinkUnavailable
 from streams.changes import Change, ChangeSource
 from streams.transport import TransportError
 
+from ..terminal import printable
 from .access import Access, Linked, Looking, Visitor
 from .acts import Acts, Write
 from .changes import OVERVIEW, Changes

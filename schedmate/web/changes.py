@@ -10,8 +10,8 @@ from typing import Final
 
 import structlog
 
-from resilience import Outage
 from streams.changes import Change, ChangeSource
+from streams.resilience import Outage
 from streams.transport import TransportError
 
 log = structlog.get_logger(__name__)

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from schedmate.remaining import long, remains
-from schedmate.times import at
-
+from ..advisor.remaining import long, remains
+from ..times import at
 from .database import Database
 
 # Of one job this reads a few rows of the primary key's order; the view `newest_estimates` would sort all jobs'.

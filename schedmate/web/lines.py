@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from processors.new_lines import line_numbers
-from records import InvalidRecord, LogChunk, NodeLogChunk, Position
+from schedmate_records import InvalidRecord, LogChunk, NodeLogChunk, Position
 from streams.accept import accept
 from streams.transport import Message
 

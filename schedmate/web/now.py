@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from resilience import Outage
 from sinks import SinkRejected, SinkUnavailable
 from sinks.redis import JobStatus
+from streams.resilience import Outage
 
 LIVE: Final = ("running", "queued", "unknown")
 """Conditions in which a job can still change."""

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from schedmate.explain import JobRecords, attempt_facts, in_force
-
+from ..explain import JobRecords, attempt_facts, in_force
 from .database import Database
 from .jobs import with_pace
 from .reports import Reports

@@ -11,12 +11,12 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from processors.diagnose import Signature
-from records import JobReference
-from schedmate.explain import facts_of, read_records, sections
-from schedmate.shadow import DECISION, EXPLANATION, SUMMARY, as_row, judge, summarise, summary
-from schedmate.shadow import gather as gather_shadows
+from schedmate_records import JobReference
 from sinks.clickhouse import queries
 
+from ..explain import facts_of, read_records, sections
+from ..shadow import DECISION, EXPLANATION, SUMMARY, as_row, judge, summarise, summary
+from ..shadow import gather as gather_shadows
 from . import jobs, nodes, spot
 from .cluster import DAYS, RECENT_MINUTES, Overview, cluster
 from .database import Database

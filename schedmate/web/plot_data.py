@@ -4,8 +4,7 @@ from typing import Any
 
 import msgspec
 
-from schedmate.terminal import printable
-
+from ..terminal import printable
 from .plot import Plot, bounds
 from .timeline import Curve, Timeline
 

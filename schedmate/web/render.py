@@ -11,9 +11,8 @@ from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from schedmate.terminal import printable
-from schedmate.times import ago, local, span
-
+from ..terminal import printable
+from ..times import ago, local, span
 from .lines import TOPICS as LOG_TOPICS
 from .lines import Line
 from .plot import number, sparkline

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 
-from schedmate.approvals import person, write
-from schedmate.assembly import signatures
-from schedmate.cli.console import say
-from schedmate.connections import kafka_connection
-from schedmate.services.sink import clickhouse_reader, redis_client
-from schedmate.settings import Settings, SettingsError
 from sinks.redis import read_states
 from streams.kafka import KafkaChanges, read_span
 
+from ..approvals import person, write
+from ..assembly import signatures
+from ..cli.console import say
+from ..connections import kafka_connection
+from ..services.sink import clickhouse_reader, redis_client
+from ..settings.settings import Settings, SettingsError
 from .access import Access, Linked, Looking, Proxied
 from .acts import Act
 from .app import LOOPBACK, opened_app

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from schedmate.remaining import long
-
+from ..advisor.remaining import long
 from .database import Database
 
 _NEWEST: Final = """

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 from starlette.responses import Response
 
-from records import csv_cell
+from schedmate_records import csv_cell
 
 _JSON: Final = msgspec.json.Encoder(enc_hook=str)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from records import Decision
+from schedmate_records import Decision
 
 from . import bounds, budget, cooldown, expiry, mode, once, people, progress, signature
 from .base import Context, Guardrail, LimitReached, Objection, Wait

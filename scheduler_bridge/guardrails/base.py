@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from records import Decision, Outcome
-from scheduler_bridge.commands import Commands
-from scheduler_bridge.ledger import Ledger
-from scheduler_bridge.saves import Saves
-from scheduler_bridge.settings import BridgeSettings
-from scheduler_bridge.signing import SigningKeys
-from scheduler_bridge.verdicts import Verdicts
+from schedmate_records import Decision, Outcome
+
+from ..commands import Commands
+from ..ledger import Ledger
+from ..saves import Saves
+from ..settings import BridgeSettings
+from ..signing import SigningKeys
+from ..verdicts import Verdicts
 
 
 @dataclass(frozen=True, slots=True)

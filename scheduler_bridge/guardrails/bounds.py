@@ -2,7 +2,7 @@
 
 import re
 
-from records import Action, Decision
+from schedmate_records import Action, Decision
 
 from .base import Context, Objection
 

@@ -2,7 +2,7 @@
 
 from enum import Enum, auto
 
-from records import Action, Decision, DecisionResult, same_job
+from schedmate_records import Action, Decision, DecisionResult, same_job
 
 from .base import Context, Objection
 

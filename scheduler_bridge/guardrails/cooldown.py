@@ -3,7 +3,7 @@
 So is a job that was evicted.
 """
 
-from records import Action, Decision, same_job
+from schedmate_records import Action, Decision, same_job
 
 from .base import Context, Objection
 

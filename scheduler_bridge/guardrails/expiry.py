@@ -1,6 +1,6 @@
 """A decision is about a moment; later it may be wrong."""
 
-from records import Decision, Outcome
+from schedmate_records import Decision, Outcome
 
 from .base import Context, Objection
 

@@ -1,9 +1,9 @@
 """What the scheduler must show before anything is done to a job."""
 
-from records import Action, Decision, same_incarnation
-from scheduler_bridge.act_keys import act_key
-from scheduler_bridge.actuators import JobView, SchedulerJobState
+from schedmate_records import Action, Decision, same_incarnation
 
+from ..act_keys import act_key
+from ..schedulers import JobView, SchedulerJobState
 from .base import Objection, Wait
 
 NAME = "job-state"

@@ -1,8 +1,8 @@
 """Shadow by default: nothing is carried out whose action was not turned on by name."""
 
-from records import Decision, Mode, Outcome
-from scheduler_bridge.settings import FURTHEST
+from schedmate_records import Decision, Mode, Outcome
 
+from ..settings import FURTHEST
 from .base import Context, Objection
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Sequence
 
-from records import Action, Decision
-from scheduler_bridge.act_keys import act_key
-from scheduler_bridge.actuators import NodeView, SchedulerNodeState
-from scheduler_bridge.settings import NODE_EVIDENCE_S, BridgeSettings
+from schedmate_records import Action, Decision
 
+from ..act_keys import act_key
+from ..schedulers import NodeView, SchedulerNodeState
+from ..settings import NODE_EVIDENCE_S, BridgeSettings
 from .base import Objection, Wait
 
 NAME = "node-state"

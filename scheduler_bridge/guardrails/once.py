@@ -1,6 +1,6 @@
 """An attempt of a job is acted on once, whoever decides and for whatever cause."""
 
-from records import Action, Decision, same_job
+from schedmate_records import Action, Decision, same_job
 
 from .base import Context, Objection
 

@@ -2,7 +2,7 @@
 
 import shlex
 
-from records import Decision, Mode, Outcome
+from schedmate_records import Decision, Mode, Outcome
 
 from .base import Context, Objection, Wait
 from .mode import mode_in_force

@@ -1,8 +1,8 @@
 """A restart after which a job failed in the same way, not one training step further, was not the cure."""
 
-from records import Action, Decision
-from scheduler_bridge.verdicts import Verdict
+from schedmate_records import Action, Decision
 
+from ..verdicts import Verdict
 from .base import Context, Objection
 
 

@@ -5,9 +5,9 @@ What is over a limit is not refused for good: it waits until the oldest action c
 
 from collections.abc import Sequence
 
-from records import Action, Decision, DecisionResult
-from scheduler_bridge.ledger import HOUR
+from schedmate_records import Action, Decision, DecisionResult
 
+from ..ledger import HOUR
 from .base import Context, LimitReached
 
 

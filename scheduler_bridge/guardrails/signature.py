@@ -1,6 +1,6 @@
 """Where the operator gave keys, nothing is carried out that none of them signed."""
 
-from records import Decision
+from schedmate_records import Decision
 
 from .base import Context, Objection
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection
 
-from records import Alarm, Decision, Failure, Slowdown
-from scheduler_bridge.settings import BridgeSettings
+from schedmate_records import Alarm, Decision, Failure, Slowdown
 
+from ..settings import BridgeSettings
 from . import cancel_hung, cancel_packing, drain, hold, restart
 
 __all__ = ["OF_FAILURES", "cancel_hung", "hold", "propose"]

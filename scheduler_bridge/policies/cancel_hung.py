@@ -1,7 +1,8 @@
 """A job that has hung for long, by its log and by its GPUs → it ends, and its GPUs are free."""
 
-from records import Action, Alarm, AlarmKind, Decision, JobReference, decision_id
-from scheduler_bridge.settings import BridgeSettings
+from schedmate_records import Action, Alarm, AlarmKind, Decision, JobReference, decision_id
+
+from ..settings import BridgeSettings
 
 POLICY = "cancel-hung-job"
 

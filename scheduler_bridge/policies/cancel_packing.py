@@ -1,7 +1,8 @@
 """A job that another one slows too much → the newcomer goes back to the queue, never to be packed again (SchedMate §4.1)."""
 
-from records import Action, Decision, Slowdown, decision_id
-from scheduler_bridge.settings import BridgeSettings
+from schedmate_records import Action, Decision, Slowdown, decision_id
+
+from ..settings import BridgeSettings
 
 POLICY = "cancel-packing-on-slowdown"
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection
 
-from records import Action, Component, Decision, ErrorType, Failure, JobReference, RecoveryAction, decision_id
-from scheduler_bridge.settings import NODE_EVIDENCE_S, BridgeSettings
-from scheduler_bridge.verdicts import cause_of
+from schedmate_records import Action, Component, Decision, ErrorType, Failure, JobReference, RecoveryAction, decision_id
 
+from ..settings import NODE_EVIDENCE_S, BridgeSettings
+from ..verdicts import cause_of
 from .restart import MESSAGE
 
 POLICY = "drain-on-confirmed-fault"

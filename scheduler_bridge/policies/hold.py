@@ -1,7 +1,8 @@
 """A spot job waits that does not fit into the quota → it is held; it fits again → it is released."""
 
-from records import Action, BeyondQuota, Decision, JobReference, Quota, counted, decision_id
-from scheduler_bridge.settings import FURTHEST, BridgeSettings
+from schedmate_records import Action, BeyondQuota, Decision, JobReference, Quota, counted, decision_id
+
+from ..settings import FURTHEST, BridgeSettings
 
 POLICY = "hold-beyond-quota"
 

@@ -1,8 +1,9 @@
 """An infrastructure failure that a restart would cure → start the job again, away from the suspect node (SchedMate §3.3)."""
 
-from records import Action, Component, Decision, ErrorType, Failure, JobReference, decision_id
-from scheduler_bridge.settings import BridgeSettings
-from scheduler_bridge.verdicts import cause_of
+from schedmate_records import Action, Component, Decision, ErrorType, Failure, JobReference, decision_id
+
+from ..settings import BridgeSettings
+from ..verdicts import cause_of
 
 POLICY = "restart-on-infrastructure-failure"
 

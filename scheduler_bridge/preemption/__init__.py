@@ -1,6 +1,6 @@
 """Evictions in favour of jobs that wait: the policy, what a job would lose, and the choice of whom it hits."""
 
-from eviction import EvictionPlan
+from processors.eviction import EvictionPlan
 
 from .look import Preemption
 from .losses import Loss, loss_of

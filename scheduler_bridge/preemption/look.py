@@ -5,13 +5,13 @@ from collections import Counter
 
 import structlog
 
-from records import Action, Decision, Outcome
-from resilience import Outage
-from scheduler_bridge.actuators import Actuator, ActuatorError, SchedulerAway
-from scheduler_bridge.guardrails import stopped
-from scheduler_bridge.journal import Journal
-from scheduler_bridge.ledger import LedgerEntry
+from schedmate_records import Action, Decision, Outcome
+from streams.resilience import Outage
 
+from ..guardrails import stopped
+from ..journal import Journal
+from ..ledger import LedgerEntry
+from ..schedulers import Actuator, ActuatorError, SchedulerAway
 from .losses import DAY
 from .policy import POLICY, PreemptionFacts, decide
 from .victims import VictimChoice, least_loss

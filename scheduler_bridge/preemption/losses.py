@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from eviction import weigh
-from records import Checkpoint, same_job
-from scheduler_bridge.actuators import RunningJob
+from processors.eviction import weigh
+from schedmate_records import Checkpoint, same_job
+
+from ..schedulers import RunningJob
 
 SILENT = 7200.0
 """Seconds that a job which reports no checkpoint counts at most. It would lose all since its start; but were that what counts, it would

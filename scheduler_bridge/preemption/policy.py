@@ -3,12 +3,12 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from eviction import EvictionPlan
-from records import Action, Checkpoint, Decision, JobReference, counted, decision_id
-from scheduler_bridge.actuators import Queue, RunningJob, SchedulerJobState, SchedulerNodeState, WaitingJob
-from scheduler_bridge.selectors import matches_any
-from scheduler_bridge.settings import BridgeSettings
+from processors.eviction import EvictionPlan
+from schedmate_records import Action, Checkpoint, Decision, JobReference, counted, decision_id
 
+from ..schedulers import Queue, RunningJob, SchedulerJobState, SchedulerNodeState, WaitingJob
+from ..selectors import matches_any
+from ..settings import BridgeSettings
 from .losses import Loss, loss_of
 from .victims import VictimChoice, least_loss
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Collection, Mapping
 
-from eviction import EvictionPlan
-from eviction import least_loss as least_loss_of
-from scheduler_bridge.actuators import Need, Queue
+from processors.eviction import EvictionPlan
+from processors.eviction import least_loss as least_loss_of
+
+from ..schedulers import Need, Queue
 
 VictimChoice = Callable[[Need, Queue, Collection[str], Mapping[str, float]], EvictionPlan | None]
 """A choice of victims: what a job needs, the queue, the nodes that it may use, and what each job that may be evicted would lose.

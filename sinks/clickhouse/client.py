@@ -9,11 +9,10 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import clickhouse_connect
 from clickhouse_connect.driver.client import Client
 
-from sinks.errors import SinkRejected, SinkUnavailable
-
+from ..errors import SinkRejected, SinkUnavailable
 from .faults import translated_errors
 
-# The driver and its HTTP library log every failed try, with a trace. Ours are raised, and an outage is said once (resilience.outage).
+# The driver and its HTTP library log every failed try, with a trace. Ours are raised, and an outage is said once (`streams.resilience`).
 logging.getLogger("clickhouse_connect").setLevel(logging.CRITICAL)
 logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from records import Record
+from schedmate_records import Record
 
 Values = Callable[[Sequence[Record]], Sequence[Any]]
 
@@ -23,7 +23,7 @@ _json = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True)
 class Column:
-    """A column's name, its ClickHouse type on insert, and how to fill it from records."""
+    """A column's name, its ClickHouse type on insert, and how to fill it from schedmate_records."""
 
     name: str
     type: str

@@ -12,8 +12,9 @@ from clickhouse_connect.driver.exceptions import (
     ProgrammingError,
 )
 
-from records import network_error, untrusted
-from sinks.errors import RecordRejected, SinkRejected, SinkUnavailable, TablesMissing, UnknownFault
+from schedmate_records import network_error, untrusted
+
+from ..errors import RecordRejected, SinkRejected, SinkUnavailable, TablesMissing, UnknownFault
 
 # Numbers from ClickHouse's src/Common/ErrorCodes.cpp.
 _SCHEMA = frozenset({

@@ -1,11 +1,11 @@
-"""Which of several jobs of one id a person means (`records/incarnation.py`)."""
+"""Which of several jobs of one id a person means (`schedmate_records/incarnation.py`)."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from clickhouse_connect.driver.client import Client
 
-from records import JobReference
+from schedmate_records import JobReference
 
 from .faults import translated_errors
 

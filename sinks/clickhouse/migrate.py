@@ -9,8 +9,7 @@ from importlib.resources import files
 import structlog
 from clickhouse_connect.driver.client import Client
 
-from sinks.errors import SinkRejected, TablesMissing
-
+from ..errors import SinkRejected, TablesMissing
 from .faults import translated_errors
 from .retention import set_retention
 from .tables import TABLES

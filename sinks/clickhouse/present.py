@@ -13,7 +13,7 @@ from operator import attrgetter
 import numpy as np
 from clickhouse_connect.driver.client import Client
 
-from records import Record
+from schedmate_records import Record
 
 from .columns import micros
 from .faults import translated_errors

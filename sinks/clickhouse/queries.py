@@ -11,8 +11,7 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from sinks.errors import SinkRejected
-
+from ..errors import SinkRejected
 from .faults import translated_errors
 from .incarnations import find_job
 

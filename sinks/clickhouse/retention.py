@@ -6,8 +6,7 @@ from collections.abc import Mapping
 import structlog
 from clickhouse_connect.driver.client import Client
 
-from sinks.errors import SinkRejected
-
+from ..errors import SinkRejected
 from .faults import translated_errors
 from .rollup import ROLLUP
 from .tables import TABLES

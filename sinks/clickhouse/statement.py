@@ -11,8 +11,7 @@ from typing import NoReturn
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError, Error
 
-from sinks.errors import SinkRejected
-
+from ..errors import SinkRejected
 from .faults import translated_errors
 
 READING = ("SELECT", "WITH", "SHOW", "DESCRIBE", "EXPLAIN", "EXISTS")

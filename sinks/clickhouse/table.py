@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from records import Record
+from schedmate_records import Record
 
 from .columns import Column
 

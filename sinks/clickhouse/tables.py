@@ -1,7 +1,7 @@
 """Records to rows: which table a record goes to."""
 
-import records
-from records import Position, Record
+import schedmate_records as records
+from schedmate_records import Position, Record
 
 from . import tables_of_decisions, tables_of_jobs, tables_of_nodes
 from .columns import integer, plain, text, time

@@ -1,6 +1,6 @@
 """What is decided, approved and done: the columns of its tables."""
 
-import records
+import schedmate_records as records
 
 from .columns import encoded, integer, maybe_real, maybe_time, plain, real, text, texts, time
 from .table import Table

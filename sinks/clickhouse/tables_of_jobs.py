@@ -1,7 +1,7 @@
 """What is known of a job: the columns of its tables."""
 
-import records
-from records import encode
+import schedmate_records as records
+from schedmate_records import encode
 
 from .columns import encoded, integer, made, maybe_integer, maybe_real, maybe_time, part, plain, real, text, texts, time
 from .table import Table

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-import records
+import schedmate_records as records
 
 from .columns import (
     encoded,

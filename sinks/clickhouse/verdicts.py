@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 
 from clickhouse_connect.driver.client import Client
 
-from records import Failure
+from schedmate_records import Failure
 
 from .faults import translated_errors
 from .tables import Row

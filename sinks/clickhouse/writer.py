@@ -10,9 +10,9 @@ from operator import attrgetter
 from clickhouse_connect.driver.client import Client
 from prometheus_client import Counter, Histogram
 
-from records import Failure, JobMetric, Record
-from sinks.errors import SinkRejected, SinkUnavailable
+from schedmate_records import Failure, JobMetric, Record
 
+from ..errors import SinkRejected, SinkUnavailable
 from .columns import micros
 from .faults import translated_errors
 from .migrate import check_schema

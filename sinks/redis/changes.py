@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-import records
-from records import CheckpointState, ErrorType, EventKind, Position, Record, Severity
+import schedmate_records as records
+from schedmate_records import CheckpointState, ErrorType, EventKind, Position, Record, Severity
 
 _LARGEST_RANK = 10**9
 """Above every rank, so that the lowest rank has the highest position: it alone speaks for the job."""

@@ -5,8 +5,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from records import network_error, untrusted
-from sinks.errors import SinkRejected, SinkUnavailable
+from schedmate_records import network_error, untrusted
+
+from ..errors import SinkRejected, SinkUnavailable
 
 if TYPE_CHECKING:
     import redis
@@ -52,7 +53,7 @@ def open_redis(
         password=password or None,
         socket_timeout=timeout_s,
         socket_connect_timeout=timeout_s,
-        # Trying again is `resilience.outage`'s work, for every store alike.
+        # Trying again is `streams.resilience.outage`'s work, for every store alike.
         retry=Retry(NoBackoff(), 0),
         redis_connect_func=_connect,
         decode_responses=not binary,

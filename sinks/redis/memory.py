@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from records import Position, Record
+from schedmate_records import Position, Record
 
 from .changes import SectionUpdate, changes
 from .read_state import status_of

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
-from records import GpuSample, InvalidRecord, NodeFinding, Quota, Record, decode
+from schedmate_records import GpuSample, InvalidRecord, NodeFinding, Quota, Record, decode
 
 from .connect import translate_errors
 from .keys import PREFIX, Keys

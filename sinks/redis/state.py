@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from prometheus_client import Counter, Histogram
 
-from records import Position, Record
+from schedmate_records import Position, Record
 
 from .changes import SectionUpdate, changes
 from .connect import translate_errors

@@ -16,9 +16,8 @@ from kafka.admin import (
 )
 from kafka.errors import KafkaError
 
-from streams.rights import Grant
-from streams.transport import TransportError
-
+from ..rights import Grant
+from ..transport import TransportError
 from .admin import admin_client
 from .connection import Connection
 

@@ -14,10 +14,9 @@ from kafka.errors import (
     UnknownTopicOrPartitionError,
 )
 
-from streams.rights import ALL, Role
-from streams.topics import LAYOUTS
-from streams.transport import TransportError
-
+from ..rights import ALL, Role
+from ..topics import LAYOUTS
+from ..transport import TransportError
 from .connection import Connection
 from .errors import refused, unreachable
 

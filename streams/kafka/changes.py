@@ -7,9 +7,8 @@ from typing import Any
 import kafka
 from kafka.errors import KafkaError
 
-from streams.changes import Change
-from streams.transport import TransportError
-
+from ..changes import Change
+from ..transport import TransportError
 from .connection import Connection
 from .consumer import open_consumer, partitions_of
 from .errors import refused

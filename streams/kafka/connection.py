@@ -5,7 +5,7 @@ import ssl
 from dataclasses import dataclass, field
 from typing import Any
 
-from streams.transport import TransportError
+from ..transport import TransportError
 
 CLIENT_ID = "schedmate"
 

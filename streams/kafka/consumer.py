@@ -16,10 +16,10 @@ from kafka.errors import (
     UnknownMemberIdError,
 )
 
-from records import Position
-from resilience import Outage
-from streams.transport import Message, TransportError
+from schedmate_records import Position
 
+from ..resilience import Outage
+from ..transport import Message, TransportError
 from .admin import unreadable
 from .connection import Connection
 from .errors import refused, unreachable

@@ -8,8 +8,7 @@ from kafka.errors import (
     UnsupportedCodecError,
 )
 
-from streams.transport import BrokerUnavailable, TransportError
-
+from ..transport import BrokerUnavailable, TransportError
 from .connection import Connection
 
 

@@ -7,8 +7,7 @@ from typing import Any
 import kafka
 from kafka.errors import KafkaError
 
-from streams.transport import Message, TransportError
-
+from ..transport import Message, TransportError
 from .connection import Connection
 from .consumer import as_message, open_consumer, partitions_of
 from .errors import refused

@@ -4,7 +4,7 @@ import kafka
 from kafka.errors import KafkaError
 from kafka.structs import OffsetAndMetadata
 
-from records import Position
+from schedmate_records import Position
 
 from .admin import admin_client
 from .connection import Connection

@@ -10,9 +10,9 @@ import ssl
 from aiokafka import errors as answers
 from aiokafka.conn import create_conn
 
-from records import misconfigured, network_error
-from streams.transport import BrokerUnavailable, TransportError
+from schedmate_records import misconfigured, network_error
 
+from ..transport import BrokerUnavailable, TransportError
 from .connection import CLIENT_ID, Connection
 
 PATIENCE_S = 5.0

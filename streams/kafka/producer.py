@@ -5,8 +5,7 @@ from concurrent.futures import Future
 import kafka
 from kafka.errors import KafkaError
 
-from streams.transport import Outgoing, TransportError
-
+from ..transport import Outgoing, TransportError
 from .connection import Connection
 from .errors import refused, unreachable
 

@@ -8,8 +8,7 @@ from typing import Any
 from kafka import TopicPartition
 from kafka.errors import KafkaError
 
-from streams.transport import Message, TransportError
-
+from ..transport import Message, TransportError
 from .connection import Connection
 from .consumer import as_message, open_consumer
 from .errors import refused

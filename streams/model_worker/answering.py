@@ -11,11 +11,11 @@ import structlog
 from prometheus_client import Counter
 
 from processors.model_questions import prepare
-from records import BY_RECORD, InvalidRecord, LogChunk, ModelAnswer, ModelQuestion, encode
-from streams.accept import accept, refuse
-from streams.runtimes.failing import FailingWatch
-from streams.transport import Message, Outgoing, TransportError, outgoing
+from schedmate_records import BY_RECORD, InvalidRecord, LogChunk, ModelAnswer, ModelQuestion, encode
 
+from ..accept import accept, refuse
+from ..runtimes.failing import FailingWatch
+from ..transport import Message, Outgoing, TransportError, outgoing
 from .language_model import LanguageModel, ModelUnavailable
 
 log = structlog.get_logger(__name__)

@@ -14,7 +14,7 @@ from typing import Any
 import structlog
 from prometheus_client import Counter
 
-from resilience import replace_file
+from ..resilience import replace_file
 
 log = structlog.get_logger(__name__)
 

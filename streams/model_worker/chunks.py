@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from records import InvalidRecord, LogChunk, ModelQuestion
-from streams.accept import accept
-from streams.transport import Message
+from schedmate_records import InvalidRecord, LogChunk, ModelQuestion
+
+from ..accept import accept
+from ..transport import Message
 
 TOPIC = "job-logs"
 MOST = 80

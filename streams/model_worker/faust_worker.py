@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 import structlog
 from faust.types import EventT
 
-from records import Position
-from streams.kafka import Connection
-from streams.runtimes.faust_app import faust_app, run_app
-from streams.runtimes.writer import Writer
-from streams.transport import Message, Outgoing, TransportError
+from schedmate_records import Position
 
+from ..kafka import Connection
+from ..runtimes.faust_app import faust_app, run_app
+from ..runtimes.writer import Writer
+from ..transport import Message, Outgoing, TransportError
 from .answering import QuestionAnswerer
 from .language_model import ModelUnavailable
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from processors.prompts import Prompt
-from resilience.deadline import Deadline, HTTPConnection, HTTPSConnection
 
+from ..resilience.deadline import Deadline, HTTPConnection, HTTPSConnection
 from .language_model import ModelError, PromptRefused, ServerBusy, UselessAnswer, messages_of
 
 LARGEST = 1 << 20

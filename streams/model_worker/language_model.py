@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from processors.prompts import Prompt
-from records import UserError
+from schedmate_records import UserError
 
 
 class ModelError(UserError):

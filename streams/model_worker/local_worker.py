@@ -1,8 +1,7 @@
 """The model worker in one process, step by step, on a `MemoryBroker`."""
 
-from streams.memory import MemoryBroker
-from streams.transport import Consumer
-
+from ..memory import MemoryBroker
+from ..transport import Consumer
 from .answering import QuestionAnswerer
 from .language_model import ModelUnavailable
 

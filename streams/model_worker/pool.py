@@ -17,8 +17,8 @@ from prometheus_client import Counter, Gauge, Histogram
 
 from processors.prompts import Prompt
 from processors.prompts.schema import problem
-from resilience import Backoff, retry_within
 
+from ..resilience import Backoff, retry_within
 from .answers import AnswerStore
 from .breaker import CircuitBreaker
 from .budget import HourlyBudget

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from records import InvalidRecord, LogChunk, check
-from streams.transport import Message
+from schedmate_records import InvalidRecord, LogChunk, check
 
+from ..transport import Message
 from .request import log_records
 
 JOB: Final = ("job", "job_id", "slurm.job.id", "slurm_job_id")

@@ -6,8 +6,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from records import NOT_JSON, InvalidRecord
-from records.bounds import LATEST
+from schedmate_records import NOT_JSON, InvalidRecord
+from schedmate_records.bounds import LATEST
 
 from .recognise import is_json
 

@@ -7,8 +7,9 @@ from typing import Self
 
 import msgspec
 
-from records import NOT_JSON, UserError
-from resilience import replace_file
+from schedmate_records import NOT_JSON, UserError
+
+from ..resilience import replace_file
 
 
 class InvalidCheckpoint(UserError, ValueError):

@@ -16,9 +16,9 @@ from functools import partial
 import msgspec
 import structlog
 
-from records import InvalidRecord, LogChunk, NodeLogChunk, check
-from streams.transport import Producer, outgoing
+from schedmate_records import InvalidRecord, LogChunk, NodeLogChunk, check
 
+from ..transport import Producer, outgoing
 from .checkpoint import CollectorCheckpoint, FilePosition
 from .collector_settings import CollectorSettings
 from .fingerprint import continues

@@ -15,13 +15,12 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from streams.producer import Refused
-
+from ..producer import Refused
 from .envelope import Envelope, Source, pack
 from .spool import framed
 
 if TYPE_CHECKING:
-    from streams.producer import Outgoing
+    from ..producer import Outgoing
 
 TAKEN, REFUSED = 0, 1
 ANSWER = struct.Struct("<QBH")

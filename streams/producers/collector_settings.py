@@ -1,16 +1,25 @@
 """What a collector is told."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
+
+from schedmate_records import LogChunk
 
 from .chunker import ChunkLimits
 from .file_trust import FileTrust
 from .spool import SpoolSettings
 
-if TYPE_CHECKING:
-    from .pod_logs import PodLogs  # needs the extra `kubernetes`
+
+class OwnedLogs(Protocol):
+    """Log files of which something other than the path names the job."""
+
+    def found(self) -> Mapping[str, LogChunk]:
+        """Return an empty chunk of the job for each file."""
+
+    def close(self) -> None:
+        """Stop looking for files."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +51,7 @@ class CollectorSettings:
     node: str
     checkpoint: Path
     node_globs: Sequence[str] = ()
-    pods: "PodLogs | None" = None
+    pods: OwnedLogs | None = None
     trust: FileTrust = field(default_factory=FileTrust)
     socket: Path | None = None
     spool: SpoolSettings | None = None

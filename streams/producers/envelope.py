@@ -9,8 +9,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from streams.producer import Outgoing
-
+from ..producer import Outgoing
 from .pipe_records import EVENTS, LINES_LOST, LOGS, PRODUCER, job_event
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import pwd
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from records import UserError
+from schedmate_records import UserError
 
 from .job_owners import Unasked
 

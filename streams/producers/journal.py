@@ -10,7 +10,7 @@ from functools import partial
 import msgspec
 import structlog
 
-from records import NOT_JSON, NodeLogChunk
+from schedmate_records import NOT_JSON, NodeLogChunk
 
 from .chunker import Chunker, Ready
 from .pieces import PieceSplitter

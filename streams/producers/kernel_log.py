@@ -13,7 +13,7 @@ from pathlib import Path
 
 import structlog
 
-from records import NodeLogChunk
+from schedmate_records import NodeLogChunk
 
 log = structlog.get_logger(__name__)
 

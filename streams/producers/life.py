@@ -14,8 +14,7 @@ from .pipe_records import ENDED, PIPE, STARTED, job_event
 from .pipe_settings import COMMAND_LIMIT, working_directory
 
 if TYPE_CHECKING:
-    from streams.producer import Outgoing
-
+    from ..producer import Outgoing
     from .environment import Identity
     from .pipe_settings import ShippingRun
 

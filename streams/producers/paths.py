@@ -6,8 +6,8 @@ A pattern is a regular expression with a group named `job` and, if the path says
 
 import re
 
-from records import LogChunk, NodeLogChunk, UserError
-from scheduler_clients.slurm.cluster_names import LOCAL, qualified
+from schedmate_records import LogChunk, NodeLogChunk, UserError
+from schedmate_records.cluster_names import LOCAL, qualified
 
 GROUPS = frozenset({"job", "rank", "stream", "attempt", "node", "cluster"})
 

@@ -29,8 +29,7 @@ from .pipe_settings import PipeSettings
 from .shipping_process import ShippingProcess
 
 if TYPE_CHECKING:
-    from streams.producer import Producer
-
+    from ..producer import Producer
     from .child import Child
 
 __all__ = ["end_like", "filter_through", "follow", "fresh_name"]

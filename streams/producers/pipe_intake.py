@@ -19,10 +19,10 @@ from pathlib import Path
 
 import structlog
 
-from records import InvalidRecord, JobEvent, LogChunk, Position, Record, UserError, check, decode
-from streams.accept import accept
-from streams.transport import Message
+from schedmate_records import InvalidRecord, JobEvent, LogChunk, Position, Record, UserError, check, decode
 
+from ..accept import accept
+from ..transport import Message
 from .collector_connection import ANSWER, REFUSED, TAKEN
 from .envelope import Envelope, InvalidEntry, Source, unpack
 from .file_trust import FileTrust, name_of

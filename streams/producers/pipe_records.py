@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from streams.producer import Outgoing
+from ..producer import Outgoing
 
 LOGS, EVENTS = "job-logs", "pipe-events"
 PRODUCER, PIPE = "producer", "pipe"

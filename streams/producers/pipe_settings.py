@@ -32,7 +32,7 @@ class ShippingRun(NamedTuple):
 
     @property
     def incarnation(self) -> str:
-        """The incarnation of a job that no scheduler reports: its start (`records/incarnation.py`)."""
+        """The incarnation of a job that no scheduler reports: its start (`schedmate_records/incarnation.py`)."""
         seconds, milliseconds = divmod(int(self.began * 1000), 1000)
         return time.strftime("pipe:%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{milliseconds:03d}Z"
 

@@ -24,8 +24,7 @@ from .spool import SpoolSettings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from streams.producer import Producer
-
+    from ..producer import Producer
     from .pipe_settings import PipeSettings
     from .progress import Progress
 

@@ -23,8 +23,7 @@ from .rest import Start
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from streams.producer import Outgoing
-
+    from ..producer import Outgoing
     from .pipe_settings import PipeSettings
     from .progress import Progress, Totals
     from .rest import Rest

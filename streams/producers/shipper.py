@@ -18,8 +18,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from streams.producer import Refused
-
+from ..producer import Refused
 from .adopted_spools import AdoptedSpools
 from .counters import ShippingCounters, Unsent
 from .envelope import Envelope, InvalidEntry, Source, loss, pack, unpack
@@ -29,8 +28,7 @@ from .spool import Spool, SpoolBusy, SpoolFull
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from streams.producer import Producer
-
+    from ..producer import Producer
     from .spool import Entries, SpoolSettings
 
 __all__ = ["Envelope", "Shipper", "Source"]

@@ -24,8 +24,7 @@ from .tap import Budgets, Tap
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from streams.producer import Producer
-
+    from ..producer import Producer
     from .pipe_settings import PipeSettings
 
 READ_RATE = 50e6

@@ -22,8 +22,7 @@ from .pipe_options import UsageError, parse
 # Not the one of `typing`, which takes a quarter of the time that the start may cost a job.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from streams.producer import Producer
-
+    from ..producer import Producer
     from .child import Child
     from .environment import Identity
 

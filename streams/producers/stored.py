@@ -17,7 +17,7 @@ from typing import IO, BinaryIO, cast
 import msgspec
 from backports import zstd
 
-from records import LogChunk, UserError, in_words
+from schedmate_records import LogChunk, UserError, in_words
 
 from .chunker import SHIPPED, Chunker, ChunkLimits
 from .pieces import START, Mark, PieceSplitter

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import structlog
 
-from records import LogChunk, NodeLogChunk
+from schedmate_records import LogChunk, NodeLogChunk
 
 from .checkpoint import FilePosition
 from .chunker import Chunker, ChunkLimits, Ready

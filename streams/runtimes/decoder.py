@@ -6,12 +6,12 @@ from functools import partial
 
 import structlog
 
-from records import BY_NAME, DeadLetter, InvalidRecord, Record
-from streams.accept import accept, refuse
-from streams.otlp import is_otlp, split
-from streams.partition import partition_of
-from streams.transport import Message
+from schedmate_records import BY_NAME, DeadLetter, InvalidRecord, Record
 
+from ..accept import accept, refuse
+from ..otlp import is_otlp, split
+from ..partition import partition_of
+from ..transport import Message
 from .metrics import EngineMetrics
 
 log = structlog.get_logger(__name__)

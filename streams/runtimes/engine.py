@@ -13,11 +13,11 @@ from typing import Any, Generic
 import structlog
 
 from processors.keyed import KeyedProcessor, State
-from records import DeadLetter, ErrorType, Failure, InvalidRecord, Position, Record, check
-from records.log_chunk import Lines
-from streams.accept import accept
-from streams.transport import Message, Outgoing, outgoing
+from schedmate_records import DeadLetter, ErrorType, Failure, InvalidRecord, Position, Record, check
+from schedmate_records.log_chunk import Lines
 
+from ..accept import accept
+from ..transport import Message, Outgoing, outgoing
 from .decoder import Decoder, brief
 from .failing import FailingWatch
 from .metrics import EngineMetrics

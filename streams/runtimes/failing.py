@@ -5,7 +5,7 @@ replayed by hand; a worker that stops repeats them by itself once it is mended. 
 the messages must be of many keys, and most of all that came.
 """
 
-from records import UserError
+from schedmate_records import UserError
 
 WINDOW = 1000
 """Messages that are looked at together: a few seconds of a busy worker."""

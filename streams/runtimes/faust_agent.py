@@ -11,10 +11,10 @@ import structlog
 from faust.types import TP, EventT
 
 from processors.keyed import KeyedProcessor
-from records import Position
-from streams.kafka import Connection
-from streams.transport import Message
+from schedmate_records import Position
 
+from ..kafka import Connection
+from ..transport import Message
 from .engine import Engine
 from .fence import Overtaken
 from .output import Output

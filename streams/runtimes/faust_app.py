@@ -7,8 +7,7 @@ from typing import Any
 
 import faust
 
-from streams.kafka import Connection
-
+from ..kafka import Connection
 from .faust_transport import PatientApp
 
 GARBAGE = (10_000, 10, 100)

@@ -9,8 +9,7 @@ import faust
 from aiokafka.errors import KafkaConnectionError
 from faust.transport.drivers import aiokafka as driver
 
-from resilience import Outage
-
+from ..resilience import Outage
 from .prompt_wait import PromptWait
 
 LONGEST_PAUSE_S = 2.0

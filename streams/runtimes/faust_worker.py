@@ -10,8 +10,8 @@ from typing import Any
 from faust.types import TP
 
 from processors.keyed import KeyedProcessor
-from streams.kafka import Connection
 
+from ..kafka import Connection
 from .engine import Engine, by_topic
 from .faust_agent import FaustAgent
 from .faust_app import faust_app, run_app

@@ -6,8 +6,7 @@ one order: either the newcomer has read what the other one planned, and keeps to
 own plan, and writes nothing of what it planned.
 """
 
-from streams.kafka import Connection
-
+from ..kafka import Connection
 from .sole_writer import SoleWriter
 from .state_reader import read_messages
 from .stored import MARKER, Key, UnreadableState

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from streams.memory import MemoryBroker
-from streams.transport import Message, Outgoing
-
+from ..memory import MemoryBroker
+from ..transport import Message, Outgoing
 from .engine import Engine, by_topic
 
 GROUP = "schedmate-worker"

@@ -4,7 +4,7 @@ import secrets
 
 import msgspec
 
-from records import Position
+from schedmate_records import Position
 
 from .new_keys import NewKeys
 from .order import Run

@@ -2,7 +2,7 @@
 
 from prometheus_client import Counter, Gauge, Histogram
 
-from records import TOPICS
+from schedmate_records import TOPICS
 
 BATCH_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 """A batch takes tens of milliseconds; 30 s is half of what makes a worker count as stuck."""

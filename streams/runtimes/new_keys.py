@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from records import Position
+from schedmate_records import Position
 
 KEYS = 10_000
 """New keys at once: twelve partitions take in 120,000 jobs, more than a cluster runs without its scheduler's watcher."""

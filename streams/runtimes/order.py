@@ -7,7 +7,7 @@ dies has written what follows from one order; the next one must not add what fol
 from collections import deque
 from collections.abc import Iterable
 
-from records import Position
+from schedmate_records import Position
 
 Run = tuple[str, int, int]
 """Messages of a topic that were taken one after the other: topic, first offset, end."""

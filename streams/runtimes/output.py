@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import msgspec
 import structlog
 
-from records import Position
-from streams.accept import CUT, refuse
-from streams.transport import Message, Outgoing, outgoing
+from schedmate_records import Position
 
+from ..accept import CUT, refuse
+from ..transport import Message, Outgoing, outgoing
 from .metrics import EngineMetrics
 from .results import Results
 from .writer import TooLarge, Writer

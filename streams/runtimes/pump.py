@@ -8,11 +8,11 @@ from threading import Event
 
 import structlog
 
-from records import InvalidRecord, Position, Record, UserError
-from resilience import Outage, retry
-from streams.accept import accept, refuse
-from streams.transport import BrokerUnavailable, Consumer, Message, Producer, outgoing
+from schedmate_records import InvalidRecord, Position, Record, UserError
 
+from ..accept import accept, refuse
+from ..resilience import Outage, retry
+from ..transport import BrokerUnavailable, Consumer, Message, Producer, outgoing
 from .failing import FailingWatch
 from .metrics import PumpMetrics
 

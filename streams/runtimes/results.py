@@ -3,9 +3,8 @@
 import time
 from dataclasses import dataclass, field
 
-from streams.spans import Span
-from streams.transport import Outgoing
-
+from ..spans import Span
+from ..transport import Outgoing
 from .order import Run
 
 

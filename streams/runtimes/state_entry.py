@@ -7,8 +7,8 @@ from typing import Generic
 import msgspec
 
 from processors.keyed import State
-from streams.transport import Message
 
+from ..transport import Message
 from .parts import Parts
 
 KEPT, KEPT_BYTES = 8, 16_384

@@ -9,11 +9,12 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import CoordinatorLoadInProgressError, KafkaError
 
-from records import Position
-from resilience import Outage
-from streams.kafka import Connection
-from streams.kafka.aio import REFUSED, aiokafka_config
-from streams.transport import Message
+from schedmate_records import Position
+
+from ..kafka import Connection
+from ..kafka.aio import REFUSED, aiokafka_config
+from ..resilience import Outage
+from ..transport import Message
 
 
 async def read_ends(connection: Connection, parts: Iterable[tuple[str, int]]) -> dict[tuple[str, int], int]:

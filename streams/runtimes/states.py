@@ -8,9 +8,9 @@ import msgspec
 import structlog
 
 from processors.keyed import KeyedProcessor, Part, State
-from records import NOT_JSON, Position
-from streams.transport import Message, Outgoing
+from schedmate_records import NOT_JSON, Position
 
+from ..transport import Message, Outgoing
 from .marker import Marker
 from .order import Order, Run, beyond
 from .parts import Parts

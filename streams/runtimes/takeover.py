@@ -6,9 +6,8 @@ from typing import Any
 
 import structlog
 
-from streams.kafka import Connection
-from streams.transport import Message
-
+from ..kafka import Connection
+from ..transport import Message
 from .engine import Engine
 from .fence import Overtaken, epochs_of_others
 from .results import Restored

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from records import Failure, Position, Record
-from records.log_chunk import Lines
-from streams.spans import CHUNK, VERDICT, Span, Spans, about_chunk, about_verdict, trace_id
-from streams.transport import Message
+from schedmate_records import Failure, Position, Record
+from schedmate_records.log_chunk import Lines
+
+from ..spans import CHUNK, VERDICT, Span, Spans, about_chunk, about_verdict, trace_id
+from ..transport import Message
 
 SHIP = "ship"
 """From a line's arrival at its producer to its message's time stamp."""

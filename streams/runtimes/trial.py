@@ -14,8 +14,8 @@ from typing import Any
 import structlog
 
 from processors.keyed import KeyedProcessor
-from streams.transport import Message
 
+from ..transport import Message
 from .engine import Engine
 
 log = structlog.get_logger(__name__)

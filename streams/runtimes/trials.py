@@ -7,9 +7,9 @@ from typing import Any
 import structlog
 
 from processors.keyed import KeyedProcessor
-from streams.kafka import Connection
-from streams.transport import Message
 
+from ..kafka import Connection
+from ..transport import Message
 from .engine import Engine
 from .output import Output
 from .results import Restored

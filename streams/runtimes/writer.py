@@ -7,12 +7,11 @@ from typing import Any
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
 
-from resilience import Outage
-from streams.kafka import Connection
-from streams.kafka.aio import REFUSED, TOO_LARGE, aiokafka_config
-from streams.partition import partition_of
-from streams.transport import Outgoing
-
+from ..kafka import Connection
+from ..kafka.aio import REFUSED, TOO_LARGE, aiokafka_config
+from ..partition import partition_of
+from ..resilience import Outage
+from ..transport import Outgoing
 from .sole_writer import SoleWriter
 
 _BATCH = 1 << 20

@@ -15,9 +15,9 @@ from benchmarks.chaos.jobs import Job, Way
 from benchmarks.chaos.observed import Observed
 from benchmarks.chaos.planted import missed, plant
 from benchmarks.chaos.replay import MADE, Replayed, identity, replay
-from records import TOPICS, DeadLetter, Decision, EventKind, JobEvent, LogChunk, Position, encode
-from records.decision import Action, Mode
-from records.decision_result import DecisionResult, Outcome
+from schedmate_records import TOPICS, DeadLetter, Decision, EventKind, JobEvent, LogChunk, Position, encode
+from schedmate_records.decision import Action, Mode
+from schedmate_records.decision_result import DecisionResult, Outcome
 from sinks.clickhouse import TABLE_OF
 from streams.transport import Message, outgoing
 

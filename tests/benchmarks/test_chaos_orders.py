@@ -1,12 +1,12 @@
-"""Records of another order of two topics are told from records of two orders, mixed."""
+"""Records of another order of two topics are told from schedmate_records of two orders, mixed."""
 
 from benchmarks.chaos.orders import Input, OrderSearch
 from benchmarks.chaos.program import CAUSES
 from benchmarks.chaos.replay import MADE, identity
 from processors.job import JobProcessor
-from records import EventKind, JobEvent, LogChunk, Position, Record
 from schedmate.assembly import job_processor
-from schedmate.settings import Settings
+from schedmate.settings.settings import Settings
+from schedmate_records import EventKind, JobEvent, LogChunk, Position, Record
 from streams.transport import outgoing
 
 

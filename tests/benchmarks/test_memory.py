@@ -14,7 +14,7 @@ from processors.job import JobProcessor
 from processors.state import JobState
 from processors.stream_reader import StreamReader
 from processors.track.tracker import MetricTracker
-from records import Position
+from schedmate_records import Position
 from tests.metric_values import value
 
 SIZE = 40

@@ -1,7 +1,7 @@
 """The names of all metrics, as Prometheus sees them."""
 
-from schedmate.metrics import GROUPS
-from schedmate.telemetry import metrics_of
+from schedmate.services.metrics import GROUPS
+from schedmate.services.telemetry import metrics_of
 
 FAMILIES = [family for _, make in GROUPS for metric in metrics_of(make()) for family in metric.collect()]
 _SUFFIXES = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from schedmate.cli import app
-from schedmate.settings import load
+from schedmate.settings.settings import load
 from sinks.clickhouse import queries
 
 from .pages import PAGES, Line, command_lines

@@ -7,9 +7,10 @@ import pytest
 
 from streams.kafka import KafkaProducer
 from streams.transport import Outgoing
-from tests.docs.pages import ROOT, blocks
-from tests.docs.test_record_examples import example
 from tests.servers.kafka import Kafka
+
+from .pages import ROOT, blocks
+from .test_record_examples import example
 
 
 class _SeenError(Exception):

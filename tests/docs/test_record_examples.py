@@ -7,11 +7,12 @@ import msgspec
 import pytest
 
 from processors.diagnose.catalogue import load
-from records import BY_NAME, TOPICS, Evidence, GpuProcess, LogChunk, Position, decode
+from schedmate_records import BY_NAME, TOPICS, Evidence, GpuProcess, LogChunk, Position, decode
 from streams.accept import accept
 from streams.topics import LAYOUTS
 from streams.transport import Message
-from tests.docs.pages import ROOT, blocks
+
+from .pages import ROOT, blocks
 
 PAGE = (ROOT / "docs" / "records.md").read_text()
 SECTIONS = dict(re.findall(r"^## ([\w-]+)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 import yaml
 
-from records import LogChunk, Position
+from schedmate_records import LogChunk, Position
 from streams.accept import accept
 from streams.producers.environment import identify
 from streams.producers.paths import JobPattern
 from streams.transport import Message
-from tests.docs.pages import ROOT, blocks, command_lines
+
+from .pages import ROOT, blocks, command_lines
 
 PAGE = ROOT / "docs" / "shipping.md"
 TEXT = PAGE.read_text()

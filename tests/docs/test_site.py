@@ -9,9 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from records import TOPICS
-from tests.docs.pages import ROOT
+from schedmate_records import TOPICS
 from tests.servers import require
+
+from .pages import ROOT
 
 
 @pytest.fixture(scope="module")

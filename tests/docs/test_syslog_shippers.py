@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from kafka import KafkaConsumer
 
-from records import LogChunk, Position
+from schedmate_records import LogChunk, Position
 from streams.accept import accept
 from streams.transport import Message
-from tests.docs.pages import ROOT, blocks
 from tests.servers import require
 from tests.servers.kafka import Kafka
+
+from .pages import ROOT, blocks
 
 pytestmark = pytest.mark.kafka
 

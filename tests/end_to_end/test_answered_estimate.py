@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from processors.advise.past import PastJob, SubmittedJob
-from records import ANSWERED, Estimate, EventKind, JobEvent, Workload
 from schedmate.advisor.history_file import history_file
+from schedmate_records import ANSWERED, Estimate, EventKind, JobEvent, Workload
 from streams.kafka import read_back
 from tests.processors.advise.metadata.trees import grown
 from tests.servers.kafka import Kafka

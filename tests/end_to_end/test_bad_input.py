@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from records import EventKind, JobEvent, LogChunk, encode
+from schedmate_records import EventKind, JobEvent, LogChunk, encode
 from sinks.clickhouse import open_client
 from streams.kafka import KafkaProducer, check_topics
 from streams.kafka.admin import admin_client

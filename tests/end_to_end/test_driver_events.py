@@ -7,7 +7,7 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
-from records import (
+from schedmate_records import (
     Action,
     Component,
     Decision,

@@ -6,16 +6,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from records import LogChunk
-from schedmate.settings import load
+from schedmate.settings.settings import load
+from schedmate_records import LogChunk
 from sinks.redis import open_redis, read_job
 from streams.kafka import KafkaProducer
 from streams.transport import Outgoing, outgoing
-from tests.end_to_end.stack import Stack, running
 from tests.servers.clickhouse import ClickHouseServer
 from tests.servers.kafka import Kafka
 from tests.servers.redis import RedisServer
 from tests.servers.slurm import Slurm
+
+from .stack import Stack, running
 
 pytestmark = [pytest.mark.kafka, pytest.mark.clickhouse, pytest.mark.redis, pytest.mark.slurm, pytest.mark.slow]
 

@@ -3,10 +3,10 @@
 from processors.diagnose import load
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
-from records import Action, EventKind, Failure, JobEvent, LogChunk, Mode, Outcome, decode
+from schedmate_records import Action, EventKind, Failure, JobEvent, LogChunk, Mode, Outcome, decode
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import NodeView, SchedulerNodeState
 from scheduler_bridge.ledger import HOUR
+from scheduler_bridge.schedulers import NodeView, SchedulerNodeState
 from streams.memory import MemoryBroker
 from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker

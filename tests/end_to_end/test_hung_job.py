@@ -9,7 +9,7 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
-from records import Alarm, AlarmKind, GpuActivity, GpuState, LogChunk, Record
+from schedmate_records import Alarm, AlarmKind, GpuActivity, GpuState, LogChunk, Record
 from streams.memory import MemoryBroker
 from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from records import Action, Decision, Mode
+from schedmate_records import Action, Decision, Mode
 from streams.kafka import KafkaProducer
 from streams.transport import outgoing
 from tests.servers.clickhouse import ClickHouseServer

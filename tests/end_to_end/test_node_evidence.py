@@ -10,7 +10,7 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
-from records import (
+from schedmate_records import (
     Action,
     Component,
     EventKind,
@@ -23,8 +23,8 @@ from records import (
     decode,
 )
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import SchedulerJobState
 from scheduler_bridge.policies import propose
+from scheduler_bridge.schedulers import SchedulerJobState
 from streams.kafka import list_topics, read_back
 from streams.memory import MemoryBroker
 from streams.partition import partition_of
@@ -34,8 +34,8 @@ from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker
 from streams.transport import Message, outgoing
 from tests.metric_values import value
-from tests.scheduler_bridge.actuators.test_local import Cluster
 from tests.scheduler_bridge.findings import Written
+from tests.scheduler_bridge.schedulers.local.actuator.test_actuator import Cluster
 from tests.servers.kafka import Kafka
 from tests.streams.runtimes.workers import command, send
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from records import Command, LogChunk, OperatorCommand, decode
+from schedmate_records import Command, LogChunk, OperatorCommand, decode
 from streams.kafka import KafkaProducer, read_back
 from streams.transport import outgoing
 from tests.servers.clickhouse import ClickHouseServer

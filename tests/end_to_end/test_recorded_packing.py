@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from processors.job import JobProcessor
-from records import Action, EventKind, JobEvent, LogChunk, Slowdown, decode
+from schedmate_records import Action, EventKind, JobEvent, LogChunk, Slowdown, decode
 from scheduler_bridge import BridgeSettings
 from scheduler_bridge.policies import propose
 from streams.memory import MemoryBroker

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import Action, EventKind, Failure, JobEvent, LogChunk, Mode, Outcome, Position, Record, topic_of
+from schedmate_records import Action, EventKind, Failure, JobEvent, LogChunk, Mode, Outcome, Position, Record, topic_of
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import JobView, SchedulerJobState
+from scheduler_bridge.schedulers import JobView, SchedulerJobState
 from tests.scheduler_bridge.findings import NOW, Written
 from tests.scheduler_bridge.test_limits import Cluster as FailedJobs
 

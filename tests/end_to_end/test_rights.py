@@ -17,7 +17,9 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
-from records import (
+from schedmate.services import spot
+from schedmate.services.bridge import FOLLOWED, READ, RECENT
+from schedmate_records import (
     Command,
     Decision,
     EventKind,
@@ -29,8 +31,6 @@ from records import (
     Record,
     decode,
 )
-from schedmate.services import spot
-from schedmate.services.bridge import FOLLOWED, READ, RECENT
 from sinks.clickhouse import STORED_TOPICS, open_client
 from streams.kafka import Connection, KafkaConsumer, KafkaProducer, check_role, read_back
 from streams.kafka.acls import grant, granted, revoke

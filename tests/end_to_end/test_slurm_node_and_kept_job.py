@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from records import Action, Decision, DecisionResult, Evidence, LogChunk, Mode, Outcome
-from scheduler_clients.slurm import SlurmClient, SlurmCommands
+from schedmate_records import Action, Decision, DecisionResult, Evidence, LogChunk, Mode, Outcome
+from scheduler_bridge.schedulers.slurm.client import SlurmClient, SlurmCommands
 from streams.accept import accept
 from streams.kafka import KafkaFollower
-from tests.scheduler_bridge.actuators.test_slurm_actions import clear
+from tests.scheduler_bridge.schedulers.slurm.actuator.test_actions import clear
 from tests.servers.kafka import Kafka
 from tests.servers.slurm import Slurm
 from tests.streams.runtimes.workers import send

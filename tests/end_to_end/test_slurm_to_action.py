@@ -4,14 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from schedmate.settings import load
+from schedmate.settings.settings import load
 from sinks.redis import open_redis, read_job
-from tests.end_to_end.jobs import write
-from tests.end_to_end.stack import Stack, running
 from tests.servers.clickhouse import ClickHouseServer
 from tests.servers.kafka import Kafka
 from tests.servers.redis import RedisServer
 from tests.servers.slurm import Slurm
+
+from .jobs import write
+from .stack import Stack, running
 
 pytestmark = [pytest.mark.kafka, pytest.mark.clickhouse, pytest.mark.redis, pytest.mark.slurm, pytest.mark.slow]
 

@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from records import Outcome, encode
+from schedmate_records import Outcome, encode
 from tests.docs.pages import ROOT
 from tests.scheduler_bridge.findings import failure
 

@@ -7,7 +7,7 @@ import uuid
 import msgspec
 import pytest
 
-from records import Action, Decision, Mode
+from schedmate_records import Action, Decision, Mode
 from streams.kafka import KafkaProducer
 from streams.transport import outgoing
 from tests.docs.pages import ROOT

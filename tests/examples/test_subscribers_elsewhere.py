@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from records import Action, Decision, Mode
+from schedmate_records import Action, Decision, Mode
 from scheduler_bridge import SigningKeys
 from streams.kafka import KafkaProducer
 from streams.transport import outgoing

@@ -9,23 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
-PACKAGES = (
-    "records",
-    "resilience",
-    "scheduler_clients",
-    "streams",
-    "processors",
-    "sinks",
-    "scheduler_bridge",
-    "simulate",
-    "schedmate",
-)
+PACKAGES = ("schedmate_records", "processors", "sinks", "streams", "scheduler_bridge", "schedmate")
 _METHODS = frozenset({"match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"})
 _ANYWHERE = frozenset({"search", "sub", "subn", "split", "findall", "finditer"})
 _CALL = re.compile(rf"\.({'|'.join(sorted(_METHODS))}|compile)\(")
 _PLACES: dict[int, dict[str, re.Pattern[str]]] = {}
 """Under which names each expression is held."""
-OF_OPERATORS = frozenset({"streams.producers.paths", "scheduler_clients.slurm.job"})
+OF_OPERATORS = frozenset({"streams.producers.paths", "scheduler_bridge.schedulers.slurm.client.job"})
 """Modules with expressions that operators configure, or that hold numbers of jobs: no stranger's."""
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from processors.grammar.extractor import LONGEST
-from tests.expressions.adversarial import attacks
-from tests.expressions.collect import PACKAGES, Expression, NotKnown, expressions
+
+from .adversarial import attacks
+from .collect import PACKAGES, Expression, NotKnown, expressions
 
 LENGTHS = (16, 100, LONGEST)
 """Most of the grammar sees at most the last. The shorter ones come first, so that one that grows exponentially is found at once."""
@@ -48,7 +49,7 @@ def test_an_expression_costs_a_bounded_number_of_scans() -> None:
     assert {re.split(r"[.:]", place)[0] for place in places} <= set(PACKAGES)
     assert {"processors.diagnose.matcher._CARRIED", "processors.grammar.prefix._RANK"} <= places
     assert any(place.startswith("processors.grammar.units._RATE[") for place in places)
-    assert any(place.startswith("schedmate.passwords:") for place in places)
+    assert any(place.startswith("schedmate.settings.settings.passwords:") for place in places)
     assert {each.place: text for each in everywhere if (text := costly(each))} == {}
 
 

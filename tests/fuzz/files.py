@@ -8,14 +8,14 @@ from typing import Any
 
 from processors.diagnose.catalogue.entry import InvalidSignature
 from processors.diagnose.catalogue.load import load as load_signatures
-from records import Decision, InvalidRecord, Position, UserError
-from schedmate.settings import SettingsError
-from schedmate.settings import load as load_settings
+from schedmate.settings.settings import SettingsError
+from schedmate.settings.settings import load as load_settings
+from schedmate.simulate.interference import read_gavel_speeds, read_packed_speeds
+from schedmate.simulate.traces import read_estimates, read_jobs, read_nodes
+from schedmate_records import Decision, InvalidRecord, Position, UserError
 from scheduler_bridge.act_keys import read_keys
+from scheduler_bridge.schedulers.slurm.client.kept_jobs import KeptJobs
 from scheduler_bridge.signing import SigningKeyError, SigningKeys
-from scheduler_clients.slurm.kept_jobs import KeptJobs
-from simulate.interference import read_gavel_speeds, read_packed_speeds
-from simulate.traces import read_estimates, read_jobs, read_nodes
 from streams.accept import accept
 from streams.transport import Message
 
@@ -80,7 +80,7 @@ def job_comment(data: bytes) -> None:
     read_keys(text(data))
 
 
-@target("scheduler_clients/slurm/test_kept_jobs.py", more=lambda: [b"{}"])
+@target("scheduler_bridge/schedulers/slurm/client/test_kept_jobs.py", more=lambda: [b"{}"])
 def kept_job(data: bytes) -> None:
     """A job that the watcher kept on disk."""
     with tempfile.TemporaryDirectory() as place:
@@ -97,7 +97,7 @@ _TRACES: tuple[Callable[[Path], Any], ...] = (
 )
 
 
-@target("simulate/test_traces.py", "simulate/test_workloads.py", more=lambda: [
+@target("schedmate/simulate/test_traces.py", "schedmate/simulate/test_workloads.py", more=lambda: [
     b"job_id,submit_time,gpu_num,duration,user\na,1,2,3,u\n", b"node,gpus\nn1,8\n", b"job_id,estimate_s\na,5\n",
 ])  # fmt: skip
 def trace_file(data: bytes) -> None:

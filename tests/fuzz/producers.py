@@ -7,7 +7,8 @@ import tempfile
 import threading
 from pathlib import Path
 
-from records import InvalidRecord
+from schedmate_records import InvalidRecord
+from scheduler_bridge.schedulers.kubernetes.pod_logs import PodDirectory
 from streams.producers.checkpoint import CollectorCheckpoint, InvalidCheckpoint
 from streams.producers.envelope import InvalidEntry, unpack
 from streams.producers.file_trust import FileTrust
@@ -17,7 +18,6 @@ from streams.producers.kernel_log import KernelLog
 from streams.producers.paths import JobPattern
 from streams.producers.pieces import PieceSplitter
 from streams.producers.pipe_intake import PipeIntake
-from streams.producers.pod_logs import PodDirectory
 from streams.producers.spool import Spool, framed
 from streams.producers.stored import UnreadableLog, read_chunks
 

@@ -6,11 +6,11 @@ from random import Random
 from processors.job import JobProcessor
 from processors.new_lines import container_text
 from processors.node import NodeProcessor
-from records import BY_NAME, InvalidRecord, LogChunk, NodeLogChunk, Position, check, decode, encode
+from schedmate_records import BY_NAME, InvalidRecord, LogChunk, NodeLogChunk, Position, check, decode, encode
 from streams.accept import accept, refuse
 from streams.otlp.chunks import split
 from streams.transport import Message
-from tests.records.made_up import made_up
+from tests.schedmate_records.made_up import made_up
 
 from .targets import target, text
 

@@ -5,7 +5,7 @@ from typing import Any, cast
 import msgspec
 
 from processors.advise.predictors.sacct import NotAccounting, read_sacct
-from scheduler_clients.kubernetes import (
+from scheduler_bridge.schedulers.kubernetes.client import (
     KINDS,
     Informer,
     Job,
@@ -19,18 +19,27 @@ from scheduler_clients.kubernetes import (
     excluded_nodes,
     pinned_nodes,
 )
-from scheduler_clients.ray import RayClient, RayConnection, RayError
-from scheduler_clients.slurm import SlurmClient, SlurmError, array, dependency, gres, host_list, json_list, submission
-from scheduler_clients.slurm import node as slurm_node
-from scheduler_clients.slurm import text as slurm_text
-from streams.producers.kubernetes_events.changes import changes as kubernetes_changes
-from streams.producers.ray_events.changes import RayPlacement
-from streams.producers.ray_events.changes import changes as ray_changes
-from streams.producers.slurm_events.changes import changes as slurm_changes
+from scheduler_bridge.schedulers.kubernetes.events.changes import changes as kubernetes_changes
+from scheduler_bridge.schedulers.ray.client import RayClient, RayConnection, RayError
+from scheduler_bridge.schedulers.ray.events.changes import RayPlacement
+from scheduler_bridge.schedulers.ray.events.changes import changes as ray_changes
+from scheduler_bridge.schedulers.slurm.client import (
+    SlurmClient,
+    SlurmError,
+    array,
+    dependency,
+    gres,
+    host_list,
+    json_list,
+    submission,
+)
+from scheduler_bridge.schedulers.slurm.client import node as slurm_node
+from scheduler_bridge.schedulers.slurm.client import text as slurm_text
+from scheduler_bridge.schedulers.slurm.events.changes import changes as slurm_changes
 
 from .targets import target, text
 
-_SLURM = "scheduler_clients/slurm"
+_SLURM = "scheduler_bridge/schedulers/slurm/client"
 
 
 @target(_SLURM, "streams/producers/test_slurm_events.py", raises=SlurmError)
@@ -119,7 +128,7 @@ _CHANGES = [msgspec.json.encode({"type": "ADDED", "object": each}) for each in _
 
 
 @target(
-    "scheduler_clients/kubernetes",
+    "scheduler_bridge/schedulers/kubernetes/client",
     "streams/producers/test_kubernetes_events.py",
     raises=KubernetesError,
     more=lambda: _CHANGES,
@@ -159,7 +168,7 @@ class _Dashboard:
         return self.answer
 
 
-@target("scheduler_clients/ray", "streams/producers/test_ray_events.py", more=lambda: [
+@target("scheduler_bridge/schedulers/ray/client", "streams/producers/test_ray_events.py", more=lambda: [
     b'[{"submission_id": "train.1", "status": "RUNNING", "start_time": 1, "metadata": {}, "type": "SUBMISSION", "entrypoint": "a"}]',
     b'{"result": true, "msg": "", "data": {"result": {"result": [{"node_id": "a", "state": "ALIVE", "node_ip": "1"}]}}}',
 ])  # fmt: skip

@@ -16,7 +16,7 @@ from tests.servers import require
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = (
     "records",
-    "resilience",
+    "streams.resilience",
     "eviction",
     "scheduler_clients",
     "streams",

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from schedmate.cli import COMMANDS
-from schedmate.settings import Settings, load
+from schedmate.settings.settings import Settings, load
 from streams.settings import STATE
 
 from .conftest import ROOT, resolve

@@ -14,7 +14,7 @@ import pytest
 import redis
 
 from schedmate.connections import kafka_connection
-from schedmate.settings import load
+from schedmate.settings.settings import load
 from streams.kafka import Connection, create_topics, list_topics
 from streams.topics import LAYOUTS
 from streams.transport import TransportError

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from records import Position
+from schedmate_records import Position
 from sinks.clickhouse import ClickHouseWriter, ask, run
 from tests.docs.metrics import METRICS
 from tests.schedmate.web.history import write

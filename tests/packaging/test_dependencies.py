@@ -7,8 +7,8 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from importlib.metadata import packages_distributions
 
-from schedmate.extras import EXTRA_OF, missing_extra
-from tests.imported import rooms
+from schedmate.cli.extras import EXTRA_OF, missing_extra
+from tests.imported import packages
 
 from .conftest import ROOMS, ROOT
 
@@ -46,7 +46,7 @@ EXTRAS = {name: set(declared(wanted)) for name, wanted in PROJECT["optional-depe
 
 @functools.cache
 def foreign_modules() -> set[str]:
-    found = {module for room in ROOMS for file in (ROOT / room).rglob("*.py") for module in rooms(file)}
+    found = {module for room in ROOMS for file in (ROOT / room).rglob("*.py") for module in packages(file)}
     return found - set(sys.stdlib_module_names) - set(ROOMS)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from schedmate.cli import COMMANDS
-from schedmate.settings import Settings, load
+from schedmate.settings.settings import Settings, load
 
 from .conftest import ROOT
 

@@ -117,8 +117,10 @@ def test_the_base_samples_gpus(base: Environment) -> None:
 
 
 def test_the_base_ships_files_and_events_and_subscribes(base: Environment) -> None:
-    base.imports("schedmate.cli.collect", "streams.producers.collector", "streams.producers.slurm_events")
-    base.imports("scheduler_bridge", "streams.kafka", "schedmate.services.bridge", "scheduler_bridge.actuators.slurm")
+    base.imports("schedmate.cli.collect", "streams.producers.collector", "scheduler_bridge.schedulers.slurm.events")
+    base.imports(
+        "scheduler_bridge", "streams.kafka", "schedmate.services.bridge", "scheduler_bridge.schedulers.slurm.actuator"
+    )
 
 
 @pytest.mark.parametrize(

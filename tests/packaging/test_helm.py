@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from records import Action
 from schedmate.cli import COMMANDS
-from schedmate.settings import load
+from schedmate.settings.settings import load
+from schedmate_records import Action
 from tests.servers.kubernetes import BINARIES, Kubernetes
 
 from .conftest import ROOT

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from schedmate.telemetry import Telemetry
+from schedmate.services.telemetry import Telemetry
 
 from .conftest import ROOMS, ROOT
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import schedmate
-from schedmate.man_pages import man_pages
+from schedmate.cli.man_pages import man_pages
 
 from .conftest import ROOMS, ROOT, pip
 

@@ -62,7 +62,12 @@ def test_documents_are_written_again_where_anything_that_they_come_from_changes(
     [local] = read(ROOT / ".pre-commit-config.yaml")["repos"]
     [hook] = [each for each in local["hooks"] if each["id"] == "documents"]
     rooms = [f"{room}/any.py" for room in sorted(ROOMS)]  # each may declare metrics
-    for file in (*rooms, "schedmate/cli/analyze.py", "processors/diagnose/catalogue/nccl.toml", "records/alarm.py"):
+    for file in (
+        *rooms,
+        "schedmate/cli/analyze.py",
+        "processors/diagnose/catalogue/nccl.toml",
+        "schedmate_records/alarm.py",
+    ):
         assert re.search(hook["files"], file), f"add what {file} is in to `files` of the hook `documents`"
 
 

@@ -9,7 +9,7 @@ import pytest
 from processors.attempts import AHEAD, CLAIMED
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import ErrorType, EventKind, Failure, JobEvent, LogChunk, Position, Record
+from schedmate_records import ErrorType, EventKind, Failure, JobEvent, LogChunk, Position, Record
 from tests.metric_values import value
 
 PROCESSOR = JobProcessor()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import ErrorType, EventKind, Failure, JobEvent, LogChunk, Position, Record, topic_of
+from schedmate_records import ErrorType, EventKind, Failure, JobEvent, LogChunk, Position, Record, topic_of
 
 PROCESSOR = JobProcessor()
 PROGRESS = [f"step {number} | loss {2.0 / number:.3f} | 12.5 it/s" for number in range(1, 60)]

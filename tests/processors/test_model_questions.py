@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from processors.classified_chunk import QUOTE
 from processors.model_questions import cited_lines
 from processors.recent_chunks import CHUNKS, LINES, RecentChunks, cite
-from records import ChunkReference, LogChunk, ModelQuestion, Position, QuestionKind
+from schedmate_records import ChunkReference, LogChunk, ModelQuestion, Position, QuestionKind
 
 
 def chunk(lines: list[str], first: int = 1, **changes: Any) -> LogChunk:

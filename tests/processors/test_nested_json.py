@@ -7,7 +7,7 @@ from processors.grammar import mllog
 from processors.job import JobProcessor
 from processors.new_lines import container_text
 from processors.state import JobState
-from records import LogChunk, Position
+from schedmate_records import LogChunk, Position
 from tests.metric_values import value
 
 DEEP = 100_000

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from processors.new_lines import deduplicate
 from processors.state import SourceState
-from records import LogChunk
+from schedmate_records import LogChunk
 
 
 def chunk(first: int, lines: list[str], line: int | None = None, cut: list[int] | None = None) -> LogChunk:

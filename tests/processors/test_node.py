@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from processors.node import HEALTHY, NodeProcessor
 from processors.node_state import FINDINGS, PLACEMENTS, NodeState
-from records import (
+from schedmate_records import (
     GpuActivity,
     GpuProcess,
     GpuSample,

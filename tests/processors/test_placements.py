@@ -7,7 +7,7 @@ import pytest
 from processors.job import JobProcessor
 from processors.placements import CLAIMS, REPEATED_A_RECORD, Placements
 from processors.state import JobState
-from records import PIPE, EventKind, JobEvent, LogChunk, Placement, Position, Record
+from schedmate_records import PIPE, EventKind, JobEvent, LogChunk, Placement, Position, Record
 from tests.metric_values import value
 
 T = 1_700_000_000.0

@@ -8,7 +8,7 @@ import pytest
 from processors.job import JobProcessor
 from processors.keyed import KeyedProcessor
 from processors.node import NodeProcessor
-from records import (
+from schedmate_records import (
     GpuActivity,
     GpuSample,
     JobEvent,
@@ -23,7 +23,7 @@ from records import (
     decode,
     encode,
 )
-from tests.records.made_up import made_up
+from tests.schedmate_records.made_up import made_up
 
 OF_A_JOB: tuple[type[Record], ...] = (LogChunk, LogChunk, LogChunk, JobEvent, GpuActivity, NodeFinding, ModelAnswer)
 OF_A_NODE: tuple[type[Record], ...] = (NodeLogChunk, GpuSample, Placement)

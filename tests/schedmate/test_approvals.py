@@ -2,8 +2,8 @@
 
 import pytest
 
-from records import Action, DecisionResult, Mode, Outcome
 from schedmate.approvals import Approvals, NotWaiting
+from schedmate_records import Action, DecisionResult, Mode, Outcome
 from tests.scheduler_bridge.findings import NOW
 from tests.scheduler_bridge.guardrails.test_guardrails import decision
 

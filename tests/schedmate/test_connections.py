@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from schedmate import connections
 from schedmate.connections import permitted, wait_for_broker
-from schedmate.settings import KafkaSection
+from schedmate.settings.settings import KafkaSection
 from streams.kafka import Connection, KafkaConsumer, list_topics
 from streams.transport import BrokerUnavailable, TransportError
 from tests.servers.kafka import Kafka, refusing

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from records import JobMetric, Position
 from schedmate.exports import Series, read_series
 from schedmate.exports.series import NothingKnown
+from schedmate_records import JobMetric, Position
 from sinks.clickhouse import ClickHouseWriter
 from tests.sinks.conftest import Embedded, embedded
 

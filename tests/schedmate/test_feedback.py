@@ -6,12 +6,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from schedmate.analysis.analysis.proposal import NoProposal, fire, pattern_of
 from typer.testing import CliRunner, Result
 
 from processors.diagnose import load
-from records import BY_NAME, Failure, Feedback, JobEvent, LogChunk, Position, decode
 from schedmate.cli import app
-from schedmate.proposal import NoProposal, fire, pattern_of
+from schedmate_records import BY_NAME, Failure, Feedback, JobEvent, LogChunk, Position, decode
 from sinks.clickhouse import ClickHouseWriter
 from sinks.redis.changes import changes
 from streams.kafka import KafkaProducer, read_back

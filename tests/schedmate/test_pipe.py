@@ -9,9 +9,10 @@ import pytest
 
 from schedmate.pipe import NUMBERS, read_settings
 from schedmate.pipe import main as pipe_main
-from schedmate.settings import load
+from schedmate.settings.settings import load
 from streams.producers import collector_socket
-from tests.schedmate.forked import run_forked
+
+from .forked import run_forked
 
 HEAVY = ("pydantic", "msgspec", "typer", "rich", "kafka", "asyncio", "logging", "json", "pathlib", "tempfile")
 

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from records import (
+from schedmate.cli import app
+from schedmate.shadow import gather, judge, summarise
+from schedmate.shadow.report import Instead
+from schedmate_records import (
     Action,
     Checkpoint,
     CheckpointState,
@@ -23,9 +26,6 @@ from records import (
     Record,
     Slowdown,
 )
-from schedmate.cli import app
-from schedmate.shadow import gather, judge, summarise
-from schedmate.shadow.report import Instead
 from sinks.clickhouse import ClickHouseWriter
 from tests.sinks.conftest import Embedded, embedded
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from schedmate.settings import SettingsError
+from schedmate.settings.settings import SettingsError
 from schedmate.times import ago, at, local, since
 
 NOW = 1_800_000_000.0

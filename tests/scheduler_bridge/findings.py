@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from records import (
+from schedmate_records import (
     Checkpoint,
     CheckpointState,
     Component,

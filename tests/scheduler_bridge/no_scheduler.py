@@ -1,7 +1,7 @@
 """A scheduler that can do nothing; tests add what they need."""
 
-from records import Action
-from scheduler_bridge.actuators import JobView, NodeView, Queue
+from schedmate_records import Action
+from scheduler_bridge.schedulers import JobView, NodeView, Queue
 
 
 class NoScheduler:

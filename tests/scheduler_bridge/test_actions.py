@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from records import Action, Decision, DecisionResult, Mode, Outcome, Record
+from schedmate_records import Action, Decision, DecisionResult, Mode, Outcome, Record
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import NodeView, SchedulerJobState, SchedulerNodeState
-from tests.scheduler_bridge.actuators.test_local import SLEEP
-from tests.scheduler_bridge.findings import NOW, checkpoint, failure
-from tests.scheduler_bridge.test_bridge import FAIL, Stand
+from scheduler_bridge.schedulers import NodeView, SchedulerJobState, SchedulerNodeState
+from tests.scheduler_bridge.schedulers.local.actuator.test_actuator import SLEEP
+
+from .findings import NOW, checkpoint, failure
+from .test_bridge import FAIL, Stand
 
 SETTINGS = BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT), min_nodes_left=1, max_drained_share=0.5)
 SAVES = [

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from records import (
+from schedmate_records import (
     Action,
     Command,
     Decision,
@@ -20,11 +20,12 @@ from records import (
     Outcome,
 )
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import SchedulerJobState
 from scheduler_bridge.journal import FIRST_LOOK_S
+from scheduler_bridge.schedulers import SchedulerJobState
 from tests.metric_values import value
-from tests.scheduler_bridge.actuators.test_local import SLEEP, Cluster
-from tests.scheduler_bridge.findings import NOW, Written, failure, slowdown
+from tests.scheduler_bridge.schedulers.local.actuator.test_actuator import SLEEP, Cluster
+
+from .findings import NOW, Written, failure, slowdown
 
 ON = BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT))
 FAIL = [sys.executable, "-c", "import os, sys; sys.exit(os.environ['LOCAL_RESTART_COUNT'] == '0')"]

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from records import Action, Decision, decode
+from schedmate_records import Action, Decision, decode
 from scheduler_bridge import bundle
 from scheduler_bridge.bundle import MAX_FILE, Bundles
-from tests.scheduler_bridge.findings import NOW
+
+from .findings import NOW
 
 
 def drain(number: int = 0) -> Decision:

@@ -1,9 +1,10 @@
 import pytest
 
-from records import Action, Decision
+from schedmate_records import Action, Decision
 from scheduler_bridge import effects
-from scheduler_bridge.actuators import ActuatorError, JobView, SchedulerJobState
-from tests.scheduler_bridge.no_scheduler import NoScheduler
+from scheduler_bridge.schedulers import ActuatorError, JobView, SchedulerJobState
+
+from .no_scheduler import NoScheduler
 
 RESTART = Decision(
     id="restart/7/0",

@@ -6,18 +6,19 @@ from typing import Any
 import msgspec
 import pytest
 
-from records import Action, Command, ErrorType, Mode, Outcome, Record
+from schedmate_records import Action, Command, ErrorType, Mode, Outcome, Record
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import JobView, SchedulerAway, SchedulerJobState, SchedulerNodeState
-from scheduler_bridge.actuators.local import LocalActuator, LocalScheduler
 from scheduler_bridge.node_check import NodeCheck
+from scheduler_bridge.schedulers import JobView, SchedulerAway, SchedulerJobState, SchedulerNodeState
+from scheduler_bridge.schedulers.local.actuator import LocalActuator, LocalScheduler
 from scheduler_bridge.selectors import Selector
-from tests.scheduler_bridge.actuators.test_local import SLEEP
-from tests.scheduler_bridge.findings import NOW, checkpoint, failure
 from tests.scheduler_bridge.policies.test_cancel_hung import hang
-from tests.scheduler_bridge.test_actions import DONE, SAVES, SETTINGS, decide, node, running
-from tests.scheduler_bridge.test_bridge import Stand
-from tests.scheduler_bridge.test_people import command, word
+from tests.scheduler_bridge.schedulers.local.actuator.test_actuator import SLEEP
+
+from .findings import NOW, checkpoint, failure
+from .test_actions import DONE, SAVES, SETTINGS, decide, node, running
+from .test_bridge import Stand
+from .test_people import command, word
 
 STOPPED = [Outcome.STOPPED]
 

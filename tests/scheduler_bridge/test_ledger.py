@@ -5,13 +5,14 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from records import Action, Decision, DecisionResult, Failure, Mode, Outcome, Record
+from schedmate_records import Action, Decision, DecisionResult, Failure, Mode, Outcome, Record
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import ActuatorError, JobView, SchedulerAway, SchedulerJobState
 from scheduler_bridge.ledger import Ledger
-from tests.scheduler_bridge.findings import NOW, failure
+from scheduler_bridge.schedulers import ActuatorError, JobView, SchedulerAway, SchedulerJobState
 from tests.scheduler_bridge.guardrails.test_guardrails import decision, tried
-from tests.scheduler_bridge.no_scheduler import NoScheduler
+
+from .findings import NOW, failure
+from .no_scheduler import NoScheduler
 
 
 class Died(Exception):

@@ -4,12 +4,13 @@ import time
 
 import pytest
 
-from records import Action, Component, Decision, DecisionResult, ErrorType, EventKind, JobEvent, Mode, Outcome
+from schedmate_records import Action, Component, Decision, DecisionResult, ErrorType, EventKind, JobEvent, Mode, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import JobView, SchedulerJobState
+from scheduler_bridge.schedulers import JobView, SchedulerJobState
 from tests.metric_values import by_label, value
-from tests.scheduler_bridge.findings import NOW, Written, failure, slowdown
-from tests.scheduler_bridge.no_scheduler import NoScheduler
+
+from .findings import NOW, Written, failure, slowdown
+from .no_scheduler import NoScheduler
 
 HOUR = 3600.0
 ON_JOBS = {action: Mode.ACT for action in Action if not action.on_node}

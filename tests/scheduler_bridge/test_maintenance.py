@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from records import Action, Mode, Outcome
+from schedmate_records import Action, Mode, Outcome
 from scheduler_bridge import BridgeSettings
 from scheduler_bridge.guardrails import Context, stopped
 from scheduler_bridge.ledger import Ledger

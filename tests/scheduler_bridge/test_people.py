@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from records import Action, Command, Decision, Mode, OperatorCommand, Outcome, Record
+from schedmate_records import Action, Command, Decision, Mode, OperatorCommand, Outcome, Record
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.commands import Commands
 from tests.metric_values import value
-from tests.scheduler_bridge.findings import NOW, failure
 from tests.scheduler_bridge.guardrails.test_guardrails import decision
-from tests.scheduler_bridge.test_bridge import ON, Stand
+
+from .findings import NOW, failure
+from .test_bridge import ON, Stand
 
 APPROVE = BridgeSettings(modes={Action.RESTART: Mode.APPROVE})
 WAITING = [Outcome.AWAITING_APPROVAL]

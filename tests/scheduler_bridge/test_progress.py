@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from records import Failure, Outcome
+from schedmate_records import Failure, Outcome
 from scheduler_bridge import Bridge
-from scheduler_bridge.actuators import SchedulerJobState
+from scheduler_bridge.schedulers import SchedulerJobState
 from tests.metric_values import by_label
-from tests.scheduler_bridge.findings import failure
-from tests.scheduler_bridge.test_bridge import Stand
+
+from .findings import failure
+from .test_bridge import Stand
 
 DONE = [Outcome.STARTED, Outcome.DONE]
 

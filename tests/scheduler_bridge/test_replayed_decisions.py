@@ -7,12 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from records import Action, Decision, DecisionResult, EventKind, Mode, Outcome, Record, decode, encode
+from schedmate_records import Action, Decision, DecisionResult, EventKind, Mode, Outcome, Record, decode, encode
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import SchedulerJobState
+from scheduler_bridge.schedulers import SchedulerJobState
 from scheduler_bridge.signing import SigningKeys
-from tests.scheduler_bridge.actuators.test_local import Cluster
-from tests.scheduler_bridge.findings import NOW, Written, failure
+from tests.scheduler_bridge.schedulers.local.actuator.test_actuator import Cluster
+
+from .findings import NOW, Written, failure
 
 KEYS = SigningKeys({"ops": b"0123456789abcdef0123456789abcdef"})
 SETTINGS = BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT))

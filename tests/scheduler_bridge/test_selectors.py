@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from records import Action, Mode
+from schedmate_records import Action, Mode
 from scheduler_bridge import BridgeSettings
-from scheduler_bridge.actuators import JobView, NodeView, SchedulerJobState, SchedulerNodeState
+from scheduler_bridge.schedulers import JobView, NodeView, SchedulerJobState, SchedulerNodeState
 from scheduler_bridge.selectors import Selector, SelectorError
 
 JOB = JobView("1", SchedulerJobState.RUNNING, partition="a,b", account="lab", qos="high", user="ada", priority=7)

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from records import Action, Mode
+from schedmate_records import Action, Mode
 from scheduler_bridge import BridgeSettings
 from scheduler_bridge.maintenance import Window
 from scheduler_bridge.selectors import Selector

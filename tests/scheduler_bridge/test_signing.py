@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from records import Action, Decision, Mode, Outcome, decode
+from schedmate_records import Action, Decision, Mode, Outcome, decode
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import JobView, SchedulerJobState
+from scheduler_bridge.schedulers import JobView, SchedulerJobState
 from scheduler_bridge.signing import SigningKeyError, SigningKeys, signed_bytes
 from tests.docs.pages import ROOT
-from tests.scheduler_bridge.findings import NOW, Written, failure
-from tests.scheduler_bridge.no_scheduler import NoScheduler
+
+from .findings import NOW, Written, failure
+from .no_scheduler import NoScheduler
 
 KEYS = SigningKeys({"new": b"n" * 32, "old": b"o" * 32})
 DECISION = Decision(

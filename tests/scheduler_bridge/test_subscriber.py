@@ -15,16 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kafka.errors import KafkaConnectionError, KafkaError, TopicAuthorizationFailedError
 
-from records import Action, Decision, DecisionResult, Mode, Outcome, encode
+from schedmate_records import Action, Decision, DecisionResult, Mode, Outcome, encode
 from scheduler_bridge import DeadRecord, Delivery, SubscriptionError, subscribe
 from scheduler_bridge.dealt_with import DealtWith
 from scheduler_bridge.offsets import Offsets
 from scheduler_bridge.subscriber import MEMBERSHIP_ERRORS
 from streams.transport import TransportError
 from tests.docs.pages import ROOT, blocks
-from tests.scheduler_bridge.findings import NOW
 from tests.servers import free_port
 from tests.servers.kafka import Kafka, start_kafka
+
+from .findings import NOW
 
 
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=20), st.randoms(use_true_random=False))

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from records import Action, Decision, DecisionResult, Mode, Outcome, encode
+from schedmate_records import Action, Decision, DecisionResult, Mode, Outcome, encode
 from scheduler_bridge import SigningKeyError, SigningKeys, subscribe
 from tests.servers.kafka import Kafka
 

@@ -32,7 +32,8 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from tests.servers import free_port, kill
-from tests.servers.certificates import Authority
+
+from .certificates import Authority
 
 ROOT = Path(__file__).parents[2]
 

@@ -5,7 +5,7 @@ import os
 import signal
 from pathlib import Path
 
-from tests.servers.slurm import Slurm
+from .slurm import Slurm
 
 
 def kill_node(slurm: Slurm, name: str) -> None:

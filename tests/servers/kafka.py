@@ -20,8 +20,7 @@ from pathlib import Path
 import pytest
 
 from streams.kafka import Connection, create_topics
-
-from . import free_port, require
+from tests.servers import free_port, require
 
 LIBS = Path(__file__).resolve().parents[2] / ".cache" / "kafka" / "libs"
 

@@ -21,7 +21,8 @@ from typing import Any
 import pytest
 import yaml
 
-from . import free_port, kill
+from tests.servers import free_port, kill
+
 from .kubelets import Kubelets, terminated
 
 ROOT = Path(__file__).resolve().parents[2]

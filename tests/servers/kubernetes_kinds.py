@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 import yaml
 
-from . import free_port, kill
+from tests.servers import free_port, kill
+
 from .certificates import Authority
 from .kubernetes import BINARIES, Kubernetes
 

@@ -18,9 +18,17 @@ from pathlib import Path
 
 import pytest
 
-from scheduler_clients.ray import NODE_ID, RayClient, RayConnection, RayError, RayJob, RayUnavailable, Submission
+from scheduler_bridge.schedulers.ray.client import (
+    NODE_ID,
+    RayClient,
+    RayConnection,
+    RayError,
+    RayJob,
+    RayUnavailable,
+    Submission,
+)
+from tests.servers import free_port
 
-from . import free_port
 from .redis import redis_server
 
 ROOT = Path(__file__).resolve().parents[2]

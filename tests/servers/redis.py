@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.servers import free_port, kill, require
-from tests.servers.certificates import Authority
-from tests.servers.minilm import fetch
+
+from .certificates import Authority
+from .minilm import fetch
 
 CACHE = Path(__file__).resolve().parents[2] / ".cache"
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from streams.kafka import Connection
+from tests.servers import free_port
 
-from . import free_port
 from .certificates import Authority
 from .kafka import Kafka, require_kafka
 

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from tests.servers import free_port
-from tests.servers.slurm import Slurm, end, find
+
+from .slurm import Slurm, end, find
 
 LOCAL, OTHER = "alpha", "beta"
 HOW = "Install it with: apt-get install slurmdbd mariadb-server (tests/servers/install.sh does)"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.slurm import Slurm, end, find
+from .slurm import Slurm, end, find
 
 PRIMARY, BACKUP = "primary", "backup"
 _ADDRESSES = {PRIMARY: "127.0.0.1", BACKUP: "127.0.0.2"}

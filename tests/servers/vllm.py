@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from . import free_port
+from tests.servers import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = Path(os.environ.get("SCHEDMATE_TEST_VLLM", ROOT / ".cache" / "vllm"))

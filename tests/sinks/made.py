@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from records import Evidence, JobMetric, Position, Record, derived_id
+from schedmate_records import Evidence, JobMetric, Position, Record, derived_id
 
 T0 = 1_790_000_040.0
 """The beginning of a minute."""

@@ -11,7 +11,8 @@ from tests.servers import free_port
 from tests.servers.certificates import Authority
 from tests.servers.clickhouse import ClickHouseServer
 from tests.servers.redis import RedisServer
-from tests.sinks.made import metric
+
+from .made import metric
 
 PASSWORD = "hunter2"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from records import BY_NAME, EventKind, InvalidRecord, JobEvent, LogChunk, Position, Workload, decode, encode
+from schedmate_records import BY_NAME, EventKind, InvalidRecord, JobEvent, LogChunk, Position, Workload, decode, encode
 from streams.accept import accept, refuse
 from streams.transport import Message, outgoing
 

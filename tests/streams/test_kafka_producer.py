@@ -7,7 +7,7 @@ from concurrent.futures import wait
 
 import pytest
 
-from records import EventKind, JobEvent
+from schedmate_records import EventKind, JobEvent
 from streams.kafka import KafkaProducer
 from streams.transport import Outgoing, TransportError, outgoing
 from tests.servers.kafka import Kafka

@@ -16,7 +16,7 @@ from kafka.errors import (
     UnknownMemberIdError,
 )
 
-from records import EventKind, JobEvent
+from schedmate_records import EventKind, JobEvent
 from streams.kafka import KafkaConsumer, KafkaProducer, check_topics, create_topics, list_topics, read_back
 from streams.memory import MemoryBroker
 from streams.partition import partition_of

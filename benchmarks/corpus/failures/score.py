@@ -15,15 +15,15 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from schedmate.analysis.analysis.tail import find_tail
 
 from benchmarks.corpus.failures.generate import LOGS, labels, load
 from benchmarks.corpus.failures.longform import lengthen
 from processors.job import JobProcessor
-from records import LogChunk
-from schedmate.analysis import analyze
+from schedmate.analysis.analysis import analyze
 from schedmate.assembly import job_processor
-from schedmate.settings import Settings
-from schedmate.tail import find_tail
+from schedmate.settings.settings import Settings
+from schedmate_records import LogChunk
 from streams.producers.stored import read_chunks
 
 LARGEST = 120

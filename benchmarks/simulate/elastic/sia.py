@@ -9,9 +9,9 @@ import numpy as np
 from benchmarks.simulate.elastic.allocation import allocate
 from benchmarks.simulate.elastic.beliefs import believed
 from benchmarks.simulate.elastic.measurements import CLUSTER, Application, Config, Floats, GpuType, configs
-from simulate.cluster import NodeSpec
-from simulate.job import Run, Slice
-from simulate.simulation import Simulation
+from schedmate.simulate.cluster import NodeSpec
+from schedmate.simulate.job import Run, Slice
+from schedmate.simulate.simulation import Simulation
 
 ROUND_S = 60.0
 RENEW_S = 600.0

@@ -20,10 +20,10 @@ from rich.table import Table
 from benchmarks.simulate.cases import Kept, measure
 from benchmarks.simulate.options import add_fresh, add_traces, parser
 from benchmarks.simulate.tables import CASES, RESULTS
-from schedmate.starts import present
-from simulate.outcomes import write_table
-from simulate.starts import start_ranges
-from simulate.traces import read_jobs, read_nodes
+from schedmate.advisor.starts import present
+from schedmate.simulate.outcomes import write_table
+from schedmate.simulate.starts import start_ranges
+from schedmate.simulate.traces import read_jobs, read_nodes
 
 from .knowledge import Intervals, advised, knowledge, limits_alone
 from .looks import HOUR, Case, made_cases, replayed

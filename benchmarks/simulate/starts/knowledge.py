@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from processors.advise.past import PastEstimator, PastJob, SubmittedJob
 from processors.advise.past.estimator import LAST
-from schedmate.starts import Expected, Known
-from scheduler_bridge.actuators import JobView, SchedulerJobState
-from simulate.job import Job
+from schedmate.advisor.starts import Expected, Known
+from schedmate.simulate.job import Job
+from scheduler_bridge.schedulers import JobView, SchedulerJobState
 
 from .looks import Look
 

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 
 import msgspec
 
-from scheduler_bridge.actuators import (
+from schedmate.simulate.cluster import Cluster, Node, NodeSpec
+from schedmate.simulate.gangs import as_gangs
+from schedmate.simulate.job import Job, Run, Status
+from schedmate.simulate.placement import best_fit
+from schedmate.simulate.policies.backfill import Backfilled
+from schedmate.simulate.simulation import Policy, Simulation
+from schedmate.simulate.traces import partitions
+from scheduler_bridge.schedulers import (
     Capacity,
     JobView,
     Need,
@@ -18,13 +25,6 @@ from scheduler_bridge.actuators import (
     Share,
     WaitingJob,
 )
-from simulate.cluster import Cluster, Node, NodeSpec
-from simulate.gangs import as_gangs
-from simulate.job import Job, Run, Status
-from simulate.placement import best_fit
-from simulate.policies.backfill import Backfilled
-from simulate.simulation import Policy, Simulation
-from simulate.traces import partitions
 
 HOUR, DAY = 3600.0, 86_400.0
 USUAL_S = tuple(hours * HOUR for hours in (1, 2, 4, 8, 12, 24, 48, 96, 168, 336, 720, 1440))

@@ -10,9 +10,8 @@ from typing import Literal
 
 import msgspec
 
-from processors.advise.metadata.tree import SourceTree
-from processors.advise.stranger import bound_this_process
-
+from ..metadata.tree import SourceTree
+from ..stranger import bound_this_process
 from .tools import Tools
 
 _LONGEST = 1 << 12

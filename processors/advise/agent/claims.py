@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from processors.advise.metadata.registry import TASKS
+from ..metadata.registry import TASKS
 
 NAMES = ("model_name", "dataset_train", "dataset_valid")
 NUMBERS = ("iters", "batch_size", "lr")

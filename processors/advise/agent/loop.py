@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
-from processors.prompts import Prompt
-from processors.prompts.quoting import harmless
-from records import Workload
+from schedmate_records import Workload
 
+from ...prompts import Prompt
+from ...prompts.quoting import harmless
 from .claims import FIELDS, Claim, checked
 from .prompt import prompt
 from .tools import SourceTools

@@ -3,10 +3,9 @@
 import hashlib
 from collections.abc import Sequence
 
-from processors.prompts import Prompt
-from processors.prompts.quoting import harmless
-from processors.prompts.schema import between, closed, one_of, several, text
-
+from ...prompts import Prompt
+from ...prompts.quoting import harmless
+from ...prompts.schema import between, closed, one_of, several, text
 from .claims import FIELDS, LONGEST
 
 KIND, VERSION = "workload", "1"

@@ -3,8 +3,8 @@
 from pathlib import PurePosixPath
 from typing import Protocol
 
-from processors.advise.metadata.tree import SourceTree, is_secret
-from processors.prompts.quoting import NumberedLine, quoted
+from ...prompts.quoting import NumberedLine, quoted
+from ..metadata.tree import SourceTree, is_secret
 
 ENTRIES = 150
 """Names of one listing."""

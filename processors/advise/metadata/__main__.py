@@ -12,10 +12,10 @@ from pathlib import Path
 
 import msgspec
 
-from processors.advise.branch import branch_of
-from processors.advise.stranger import bound_this_process
-from records import Workload
+from schedmate_records import Workload
 
+from ..branch import branch_of
+from ..stranger import bound_this_process
 from .bounded import LONGEST_QUESTION, Answer, Question
 from .budget import Guard
 from .job import Job

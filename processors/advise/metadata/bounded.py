@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from records import NOT_JSON, Workload
+from schedmate_records import NOT_JSON, Workload
 
 from .job import Job
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from records import Workload
+from schedmate_records import Workload
 
 from . import data, model
 from .budget import FIELD_S, FIELD_STEPS, FOLLOW_S, FOLLOW_STEPS, Guard

@@ -16,7 +16,7 @@ from math import isfinite, log1p, log2, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from records import Workload
+from schedmate_records import Workload
 
 from .command_line import fingerprint
 from .job import SubmittedJob

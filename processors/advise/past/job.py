@@ -2,7 +2,7 @@
 
 import msgspec
 
-from records import Workload
+from schedmate_records import Workload
 
 
 class SubmittedJob(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from pathlib import Path
 import lightgbm
 import msgspec
 
-from records import NOT_JSON
+from schedmate_records import NOT_JSON
 
 from .advisor import BOOSTERS, AdvisorModel
 from .features import NAMES, Encoders

@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from processors.classified_chunk import ClassifiedChunk
-from processors.grammar.prefix import clean
-from records import JobMetric
+from schedmate_records import JobMetric
+
+from ...classified_chunk import ClassifiedChunk
+from ...grammar.prefix import clean
 
 _OF_EPOCH = re.compile(r"(?i)batch")
 """Name of a counter that mostly begins anew with each epoch."""

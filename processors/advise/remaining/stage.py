@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import msgspec
 from prometheus_client import Counter
 
-from processors.classified_chunk import ClassifiedChunk
-from processors.stage import Stage
-from records import ANSWERED, Estimate, EventKind, JobEvent, JobMetric, Position, derived_id
+from schedmate_records import ANSWERED, Estimate, EventKind, JobEvent, JobMetric, Position, derived_id
 
+from ...classified_chunk import ClassifiedChunk
+from ...stage import Stage
 from .forecast import ProgressMark, RemainingForecast, forecast
 from .progress import Progress, Rest, announced
 
@@ -48,7 +48,7 @@ class RemainingState(msgspec.Struct):
         progress: What its counters have shown.
         marks: Of its progress, oldest first.
         told: The estimate told last; null where none is in force.
-        revision: Of the newest estimate; those below are for what is told of the whole job (`records.estimate`).
+        revision: Of the newest estimate; those below are for what is told of the whole job (`schedmate_records.estimate`).
         over: The attempt has ended.
     """
 

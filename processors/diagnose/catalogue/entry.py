@@ -6,9 +6,10 @@ from typing import Any
 import msgspec
 import re2
 
-from processors.diagnose.drivers import read_event
-from processors.diagnose.kinds import KINDS, WARNING
-from records import Component, ErrorType, Severity, UserError
+from schedmate_records import Component, ErrorType, Severity, UserError
+
+from ..drivers import read_event
+from ..kinds import KINDS, WARNING
 
 _DIGITS = str.maketrans("123456789", "000000000")
 

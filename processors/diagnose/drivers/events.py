@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from records import RecoveryAction
+from schedmate_records import RecoveryAction
 
 from .xid import Xid, read_xid
 

@@ -8,8 +8,9 @@ import re
 
 import msgspec
 
-from processors.grammar.prefix import clean
-from records import RecoveryAction
+from schedmate_records import RecoveryAction
+
+from ...grammar.prefix import clean
 
 _READ = 2000
 """Characters of a line that are parsed."""

@@ -11,9 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from processors.diagnose import kinds
-from processors.diagnose.catalogue import Signature
-from records import (
+from schedmate_records import (
     Component,
     ErrorType,
     Failure,
@@ -23,6 +21,9 @@ from records import (
     Severity,
     identified,
 )
+
+from .. import kinds
+from ..catalogue import Signature
 
 BEFORE_S = 600.0
 """A cause on the node comes at most so long before the failure shows: a collective's time limit is ten minutes by default."""

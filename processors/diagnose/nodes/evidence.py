@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 from prometheus_client import Counter
 
-from processors.diagnose.catalogue import Signature
-from records import Failure, NodeFinding, Severity
+from schedmate_records import Failure, NodeFinding, Severity
 
+from ..catalogue import Signature
 from .corroborate import corroborate
 
 KEPT = 16

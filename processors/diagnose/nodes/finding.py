@@ -4,9 +4,10 @@ import re
 
 import msgspec
 
-from processors.diagnose.catalogue import Signature
-from processors.diagnose.drivers import read_event
-from records import Component, ErrorType, Evidence, NodeFinding, Position, Severity, derived_id
+from schedmate_records import Component, ErrorType, Evidence, NodeFinding, Position, Severity, derived_id
+
+from ..catalogue import Signature
+from ..drivers import read_event
 
 FATAL, ERROR = 0.85, 0.6
 """Confidence from which a finding is taken for what ends jobs, and for what may."""

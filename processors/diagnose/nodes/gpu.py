@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from processors.diagnose import kinds
-from processors.diagnose.catalogue import Signature
-from processors.diagnose.matcher import Matcher
-from records import Component, Evidence, GpuSample, NodeFinding, Position, RecoveryAction, Severity
+from schedmate_records import Component, Evidence, GpuSample, NodeFinding, Position, RecoveryAction, Severity
 
+from .. import kinds
+from ..catalogue import Signature
+from ..matcher import Matcher
 from .finding import finding, of_signature
 
 HELD_BACK = frozenset({"hw_thermal_slowdown", "sw_thermal_slowdown", "hw_power_brake_slowdown", "hw_slowdown"})

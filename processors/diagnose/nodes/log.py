@@ -3,13 +3,13 @@
 import re
 from collections.abc import Sequence
 
-from processors.classified_chunk import QUOTE
-from processors.diagnose import kinds
-from processors.diagnose.catalogue import Signature
-from processors.diagnose.matcher import READ, Matcher
-from processors.new_lines import NewLines
-from records import Evidence, NodeFinding, Position
+from schedmate_records import Evidence, NodeFinding, Position
 
+from ...classified_chunk import QUOTE
+from ...new_lines import NewLines
+from .. import kinds
+from ..catalogue import Signature
+from ..matcher import READ, Matcher
 from .finding import of_signature
 
 TOLD = frozenset(

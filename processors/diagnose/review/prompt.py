@@ -9,10 +9,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from processors.prompts import PreparedQuestion, Prompt
-from processors.prompts.quoting import LONGEST, NumberedLine, harmless, quoted
-from processors.prompts.schema import between, closed, one_of, several
-from records import Certainty, Component, ErrorType, Evidence, ModelAnswer, ModelQuestion, Review, Sample
+from schedmate_records import Certainty, Component, ErrorType, Evidence, ModelAnswer, ModelQuestion, Review, Sample
+
+from ...prompts import PreparedQuestion, Prompt
+from ...prompts.quoting import LONGEST, NumberedLine, harmless, quoted
+from ...prompts.schema import between, closed, one_of, several
 
 LINES = 400
 """Lines of a window: 200 to 500."""

@@ -6,9 +6,18 @@ import msgspec
 import structlog
 from prometheus_client import Counter
 
-from processors.diagnose.handler import HandlerState
-from records import ChunkReference, ErrorType, Failure, ModelAnswer, ModelQuestion, Position, QuestionKind, Review
+from schedmate_records import (
+    ChunkReference,
+    ErrorType,
+    Failure,
+    ModelAnswer,
+    ModelQuestion,
+    Position,
+    QuestionKind,
+    Review,
+)
 
+from ..handler import HandlerState
 from .revision import grounds, revised
 
 CITED = 16

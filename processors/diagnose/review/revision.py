@@ -13,7 +13,17 @@ from typing import Any
 
 import msgspec
 
-from records import Certainty, Component, ErrorType, Evidence, Failure, FailureSource, Position, Review, derived_id
+from schedmate_records import (
+    Certainty,
+    Component,
+    ErrorType,
+    Evidence,
+    Failure,
+    FailureSource,
+    Position,
+    Review,
+    derived_id,
+)
 
 CERTAIN = 0.8
 """Confidence from which a verdict is not touched; by default the bridge acts on such verdicts alone."""

@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from processors.read.series import NumberColumn, TemplateSeries
+from ..series import NumberColumn, TemplateSeries
 
 Floats = NDArray[np.float64]
 

@@ -12,9 +12,8 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from processors.read.roles import Phase, Proposed, Role
-from processors.read.series import TemplateSeries
-
+from ..roles import Phase, Proposed, Role
+from ..series import TemplateSeries
 from .features import BUCKETS, Floats, column_buckets, numeric, template_buckets
 
 WEIGHTS = "proposer.npz"

@@ -4,8 +4,8 @@ from typing import Literal
 
 import numpy as np
 
-from processors.spot.forecast.demand import DemandHistory, Floats, Windows
-from processors.spot.forecast.forecast import Forecast
+from .demand import DemandHistory, Floats, Windows
+from .forecast import Forecast
 
 DAY = 24
 WEEK = 7 * DAY

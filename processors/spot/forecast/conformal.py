@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from processors.spot.forecast.demand import Floats, Integers
+from .demand import Floats, Integers
 
 
 @dataclass(frozen=True)

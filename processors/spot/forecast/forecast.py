@@ -6,8 +6,8 @@ from typing import Protocol
 
 import numpy as np
 
-from processors.spot.forecast.conformal import Calibration
-from processors.spot.forecast.demand import DemandHistory, Floats, Integers, Windows
+from .conformal import Calibration
+from .demand import DemandHistory, Floats, Integers, Windows
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from statistics import median
 
 import msgspec
 
-from processors.grammar import stamps
-from processors.grammar.names import Field, Meaning
-from processors.grammar.numbers import NUMBER, parse
-from processors.grammar.prefix import strip_prefix
-from processors.grammar.units import STEPS
-from records import NumberMeaning
+from schedmate_records import NumberMeaning
 
+from ...grammar import stamps
+from ...grammar.names import Field, Meaning
+from ...grammar.numbers import NUMBER, parse
+from ...grammar.prefix import strip_prefix
+from ...grammar.units import STEPS
 from .prompt import LONGEST, fields
 
 _FEWEST = 8

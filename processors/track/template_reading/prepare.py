@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise, permutations
 from math import isfinite
 
-from processors.grammar import stamps
-from processors.grammar.numbers import NUMBER, parse
-from processors.grammar.prefix import strip_prefix
-from processors.prompts import PreparedQuestion
-from records import ModelAnswer, ModelQuestion, Sample
+from schedmate_records import ModelAnswer, ModelQuestion, Sample
 
+from ...grammar import stamps
+from ...grammar.numbers import NUMBER, parse
+from ...grammar.prefix import strip_prefix
+from ...prompts import PreparedQuestion
 from .check import TemplatePoint, confirmed
 from .prompt import A_SECOND, LONGEST, MOST, SECONDS, SHOWN, numbers, prompt, texts_of
 

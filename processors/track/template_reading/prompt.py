@@ -8,16 +8,17 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from processors.classified_chunk import QUOTE
-from processors.grammar.fields import name_before
-from processors.grammar.names import Field, Meaning
-from processors.grammar.numbers import NUMBER
-from processors.grammar.prefix import strip_prefix
-from processors.grammar.units import SAMPLES, STEPS, TOKENS
-from processors.prompts import Prompt
-from processors.prompts.quoting import NumberedLine, harmless, quoted
-from processors.prompts.schema import closed, one_of
-from records import NumberMeaning, Sample
+from schedmate_records import NumberMeaning, Sample
+
+from ...classified_chunk import QUOTE
+from ...grammar.fields import name_before
+from ...grammar.names import Field, Meaning
+from ...grammar.numbers import NUMBER
+from ...grammar.prefix import strip_prefix
+from ...grammar.units import SAMPLES, STEPS, TOKENS
+from ...prompts import Prompt
+from ...prompts.quoting import NumberedLine, harmless, quoted
+from ...prompts.schema import closed, one_of
 
 VERSION = "1"
 MOST = 24

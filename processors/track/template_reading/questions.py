@@ -2,7 +2,7 @@
 
 import msgspec
 
-from records import LogChunk, ModelQuestion, Position, QuestionKind, derived_id
+from schedmate_records import LogChunk, ModelQuestion, Position, QuestionKind, derived_id
 
 FIRST_LOOK = 40
 """Lines of a stream after which its job's first question is asked; twice as many for the second, and so on."""

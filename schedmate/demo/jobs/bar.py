@@ -6,7 +6,7 @@ One line on standard error, redrawn with a carriage return at every second step,
 import sys
 import time
 
-from schedmate.demo.jobs.training import Training
+from .training import Training
 
 STEPS = 1500
 EVERY = 2

@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime
 
-from schedmate.demo.jobs.training import Training
+from .training import Training
 
 STEPS = 2000
 EVERY = 5

@@ -1,7 +1,7 @@
 """Prints `key: value` pairs. Has a real bug: its evaluation looks up a score that nobody computed."""
 
-from schedmate.demo.jobs.fault import is_due
-from schedmate.demo.jobs.training import Training
+from .fault import is_due
+from .training import Training
 
 EVERY = 4
 EVALUATION = 180

@@ -6,7 +6,7 @@ Each goes on from its checkpoint when it is started again.
 import os
 from pathlib import Path
 
-from schedmate.demo.jobs.training import Training
+from .training import Training
 
 STEPS = 130
 EVERY = 4

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from schedmate.demo.jobs.training import Training
+from .training import Training
 
 STEPS = 300
 EVERY = 5

@@ -1,6 +1,6 @@
 """Prints a table: a header per epoch, a row per report."""
 
-from schedmate.demo.jobs.training import Training
+from .training import Training
 
 EPOCHS = 3
 BATCHES = 60

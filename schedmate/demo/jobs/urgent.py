@@ -1,6 +1,6 @@
 """Prints epochs, steps and rates. It must not wait."""
 
-from schedmate.demo.jobs.training import Training
+from .training import Training
 
 STEPS = 200
 EVERY = 5

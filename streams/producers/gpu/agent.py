@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 import structlog
 from prometheus_client import Counter, Gauge
 
-from records import GpuSample
-from streams.producers.shipper import Envelope, Shipper, Source
-from streams.transport import Producer, outgoing
+from schedmate_records import GpuSample
 
+from ...transport import Producer, outgoing
+from ..shipper import Envelope, Shipper, Source
 from .recording import RecordingWriter
 from .source import GpuError, GpuSource
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from records import GpuProcess, GpuSample
+from schedmate_records import GpuProcess, GpuSample
 
 from .recording import RecordingWriter, shipped_recording
 from .source import sample_id

@@ -9,7 +9,7 @@ from typing import Any
 import pynvml as nvml
 import structlog
 
-from records import GpuSample
+from schedmate_records import GpuSample
 
 from .nvml_reading import Handle, OwnerOf, read
 from .processes import owner_of

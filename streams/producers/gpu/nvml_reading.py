@@ -10,7 +10,7 @@ from typing import Any
 
 import pynvml as nvml
 
-from records import GpuProcess, RecoveryAction
+from schedmate_records import GpuProcess, RecoveryAction
 
 from .processes import Owner
 

@@ -5,8 +5,9 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from records.bounds import RANKS, is_name
-from streams.producers.environment import UnknownJob, identify
+from schedmate_records.bounds import RANKS, is_name
+
+from ..environment import UnknownJob, identify
 
 RANK_VARIABLES = (
     *("SCHEDMATE_RANK", "RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"),

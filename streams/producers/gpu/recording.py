@@ -15,7 +15,7 @@ from typing import BinaryIO, cast
 import msgspec
 import structlog
 
-from records import NOT_JSON, GpuSample, InvalidRecord, decode, encode
+from schedmate_records import NOT_JSON, GpuSample, InvalidRecord, decode, encode
 
 from .source import GpuError, sample_id
 

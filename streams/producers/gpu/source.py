@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from records import GpuSample, UserError
+from schedmate_records import GpuSample, UserError
 
 
 class GpuError(UserError):

@@ -10,8 +10,7 @@ from typing import Any
 import pynvml as nvml
 import structlog
 
-from resilience import Outage
-
+from ...resilience import Outage
 from .nvml_reading import Handle, address
 
 log = structlog.get_logger(__name__)

@@ -17,9 +17,9 @@ from benchmarks.simulate.elastic.measurements import (
     configs,
 )
 from benchmarks.simulate.elastic.sia import NoHistory, Sia, nodes
-from simulate.job import Job, PackedWorkload, Run
-from simulate.replay import Scenario, replay
-from simulate.simulation import Costs
+from schedmate.simulate.job import Job, PackedWorkload, Run
+from schedmate.simulate.replay import Scenario, replay
+from schedmate.simulate.simulation import Costs
 
 TWO = (GpuType("slow", 1, 2), GpuType("fast", 1, 2))
 SLOW1, SLOW2, FAST1, FAST2 = range(4)

@@ -6,10 +6,10 @@ from benchmarks.simulate.starts.__main__ import start_forecasts
 from benchmarks.simulate.starts.knowledge import SHOWS_PROGRESS, advised, knowledge, limits_alone
 from benchmarks.simulate.starts.looks import Case, Look, one_limit, replayed, twice_the_duration
 from benchmarks.simulate.starts.scores import COLUMNS, StartForecast, rows
-from schedmate.starts import Expected
-from scheduler_bridge.actuators import JobView, Queue, RunningJob, SchedulerJobState
-from simulate.cluster import NodeSpec
-from simulate.job import Job
+from schedmate.advisor.starts import Expected
+from schedmate.simulate.cluster import NodeSpec
+from schedmate.simulate.job import Job
+from scheduler_bridge.schedulers import JobView, Queue, RunningJob, SchedulerJobState
 
 HOUR, DAY = 3600.0, 86_400.0
 

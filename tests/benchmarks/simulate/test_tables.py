@@ -6,9 +6,9 @@ import pytest
 from benchmarks.simulate.intervals import mean_and_interval
 from benchmarks.simulate.managers import learn, manager
 from benchmarks.simulate.spot_workloads import DAY, PAST_DAYS, SpotTrial, spot_trial
-from simulate.cluster import NodeSpec
-from simulate.policies.spot.managed import Managed
-from tests.simulate.running import job, run, spot
+from schedmate.simulate.cluster import NodeSpec
+from schedmate.simulate.policies.spot.managed import Managed
+from tests.schedmate.simulate.running import job, run, spot
 
 
 def test_an_interval_holds_the_mean_and_narrows_with_more_seeds() -> None:

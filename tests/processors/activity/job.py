@@ -8,7 +8,7 @@ import msgspec
 from processors.activity.stage import ActivityMonitor, ActivityState
 from processors.classified_chunk import ClassifiedChunk
 from processors.grammar.extractor import templates
-from records import (
+from schedmate_records import (
     Alarm,
     Checkpoint,
     CheckpointState,

@@ -10,7 +10,7 @@ import msgspec
 
 from processors.node import NodeProcessor
 from processors.node_state import NodeState
-from records import GpuActivity, GpuProcess, GpuSample, GpuState, Placement, Position, Record, decode
+from schedmate_records import GpuActivity, GpuProcess, GpuSample, GpuState, Placement, Position, Record, decode
 
 RECORDED = Path(__file__).parents[2] / "recordings" / "h100_states.jsonl.gz"
 TOPICS = {GpuSample: "gpu-metrics", Placement: "placements"}

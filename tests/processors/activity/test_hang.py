@@ -7,7 +7,7 @@ import pytest
 from processors.activity.hang import EXPLAINED_S, START_UP_S, SideWork, phase_of
 from processors.activity.held import STALE_S
 from processors.activity.stage import ActivityMonitor
-from records import AlarmKind, EventKind, GpuState
+from schedmate_records import AlarmKind, EventKind, GpuState
 
 from .job import Job
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from records import AlarmKind, EventKind, GpuState
+from schedmate_records import AlarmKind, EventKind, GpuState
 
 from .job import Job
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from processors.activity.gpu import GAP_S, SUSTAINED_S, state_of
 from processors.activity.node import GPUS, LAST_S, SETTLE_S, NodeActivityState, follow
-from records import GpuProcess, GpuSample, GpuState, Placement, Position, Record
+from schedmate_records import GpuProcess, GpuSample, GpuState, Placement, Position, Record
 
 from .samples import EVERY_S, at_work, recorded, run, states, stay, stretched, without_work
 

@@ -8,7 +8,7 @@ import pytest
 
 from processors.alarms.monitor import UNMEASURED, AlarmMonitor, AlarmState
 from processors.alarms.standing import ALARMS
-from records import Alarm, AlarmKind, EventKind, Evidence, JobEvent, JobMetric, OverRanks, Position
+from schedmate_records import Alarm, AlarmKind, EventKind, Evidence, JobEvent, JobMetric, OverRanks, Position
 
 
 class Job:

@@ -11,7 +11,17 @@ from processors.classified_chunk import ClassifiedChunk
 from processors.grammar.extractor import templates
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import Checkpoint, CheckpointState, DurableBy, EventKind, JobEvent, LogChunk, Position, Record, encode
+from schedmate_records import (
+    Checkpoint,
+    CheckpointState,
+    DurableBy,
+    EventKind,
+    JobEvent,
+    LogChunk,
+    Position,
+    Record,
+    encode,
+)
 
 Printed = tuple[float, str]
 

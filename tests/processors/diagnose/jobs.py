@@ -7,7 +7,7 @@ from processors.classify.classifier import LineClassifier
 from processors.classify.context import ClassifyContext
 from processors.diagnose import Ending, FailureHandler, HandlerState
 from processors.grammar.extractor import templates
-from records import Failure, Position
+from schedmate_records import Failure, Position
 
 PROGRESS = [f"step {number} | loss {2.0 / number:.3f} | 12.5 it/s" for number in range(1, 60)]
 

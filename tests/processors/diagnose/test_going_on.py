@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from processors.diagnose import Ending, FailureHandler
-from records import ErrorType
+from schedmate_records import ErrorType
 
 from .jobs import BUG, CHILD, PROGRESS, UNKNOWN, ending, run, view
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from processors.classified_chunk import ClassifiedChunk
 from processors.diagnose import FailureHandler, HandlerState
 from processors.grammar.extractor import templates
-from records import Component, ErrorType, Position
+from schedmate_records import Component, ErrorType, Position
 
 from .jobs import BUG, CHILD, FALLEN, PROGRESS, REMOTE, ending, letters, run, view
 

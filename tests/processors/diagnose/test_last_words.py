@@ -3,7 +3,7 @@
 import pytest
 
 from processors.diagnose import FailureHandler
-from records import Component, ErrorType
+from schedmate_records import Component, ErrorType
 
 from .jobs import BUG, CHILD, PROGRESS, ending, run
 

@@ -2,7 +2,7 @@ import pytest
 
 from processors.diagnose import FailureHandler
 from processors.diagnose.memory import held_by_others
-from records import ErrorType
+from schedmate_records import ErrorType
 
 from .jobs import BUG, PROGRESS, run
 

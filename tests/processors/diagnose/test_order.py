@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from processors.diagnose import FailureHandler, HandlerState
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import EventKind, Failure, JobEvent, LogChunk, Position
+from schedmate_records import EventKind, Failure, JobEvent, LogChunk, Position
 
 from .jobs import BUG, CHILD, FALLEN, PROGRESS, REMOTE, UNKNOWN, view
 

@@ -3,7 +3,7 @@
 import pytest
 
 from processors.diagnose import FailureHandler
-from records import Component, ErrorType, Failure
+from schedmate_records import Component, ErrorType, Failure
 
 from .jobs import CHILD, PROGRESS, run
 

@@ -6,7 +6,7 @@ import pytest
 from processors.diagnose.stage import ReachedState
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import ErrorType, EventKind, Failure, JobEvent, JobMetric, LogChunk, Position, Record
+from schedmate_records import ErrorType, EventKind, Failure, JobEvent, JobMetric, LogChunk, Position, Record
 
 from .jobs import FALLEN
 

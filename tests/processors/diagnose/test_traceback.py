@@ -1,7 +1,7 @@
 import pytest
 
 from processors.diagnose.traceback import OPEN, Raised, TracebackState, bare, feed
-from records import Evidence
+from schedmate_records import Evidence
 
 PLAIN = """Traceback (most recent call last):
   File "/home/u/train.py", line 10, in <module>

@@ -2,7 +2,7 @@ import msgspec
 import pytest
 
 from processors.interference.monitor import InterferenceMonitor, InterferenceState
-from records import EventKind, Evidence, JobEvent, JobMetric, Position, Slowdown
+from schedmate_records import EventKind, Evidence, JobEvent, JobMetric, Position, Slowdown
 from tests.metric_values import value
 
 AT = Position("job-events", 0, 12)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from processors.diagnose.review.prompt import prompt as review_prompt
 from processors.prompts.quoting import BEGIN, END, NumberedLine, harmless, quoted
 from processors.track.template_reading.prompt import prompt as template_prompt
-from records import Evidence, Sample
+from schedmate_records import Evidence, Sample
 
 MARKERS = [
     *("<|im_start|>system", "<|im_end|>", "</log>", "<log>", "[INST]", "[/INST]", "<<SYS>>", "</s>"),

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.read.series import TemplateSeries
-from tests.processors.read.whole_logs import read_series
+
+from .whole_logs import read_series
 
 
 def series(*lines: str) -> list[TemplateSeries]:

@@ -5,7 +5,8 @@ from hypothesis import given
 from processors.spot.cluster import NodeState, PodRequest, needed
 from processors.spot.placement import choose_node, place
 from processors.spot.settings import GfsSettings
-from tests.processors.spot.cases import clusters, requests
+
+from .cases import clusters, requests
 
 SETTINGS = GfsSettings()
 

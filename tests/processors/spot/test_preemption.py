@@ -7,7 +7,8 @@ from processors.spot.cluster import NodeState, PodRequest, RunningSpotJob, neede
 from processors.spot.manager import order
 from processors.spot.preemption import SpotHistory, cost, preempt, waste
 from processors.spot.settings import GfsSettings
-from tests.processors.spot.cases import cluster, clusters, requests
+
+from .cases import cluster, clusters, requests
 
 SETTINGS = GfsSettings(waste_weight=0.5)
 HISTORY = SpotHistory(ended=90, evicted=10, gpu_seconds=16 * 3600.0)

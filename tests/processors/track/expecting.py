@@ -8,7 +8,7 @@ from processors.classified_chunk import ClassifiedChunk
 from processors.classify import ClassifyContext, LineClassifier
 from processors.grammar.extractor import templates
 from processors.track import MetricTracker, TrackState
-from records import JobMetric, Position
+from schedmate_records import JobMetric, Position
 
 CLASSIFIER = LineClassifier()
 

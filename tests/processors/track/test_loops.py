@@ -194,7 +194,7 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(
             lambda i: (
                 f"[Epoch 2][Iteration {i}] Trained 32 records in 0.5 s. "
-                f"Throughput is 64.0 records/second. Loss is {loss(i):.4f}. Done."
+                f"Throughput is 64.0 schedmate_records/second. Loss is {loss(i):.4f}. Done."
             )
         ),
         {"step": 40, "throughput": 64.0, "loss": 2.2},

@@ -2,7 +2,7 @@ import pytest
 
 from processors.classified_chunk import ClassifiedChunk
 from processors.track.not_finite import begins_at, is_not_finite
-from records import Position
+from schedmate_records import Position
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.track.ranks import over_ranks
-from records import JobMetric, LogChunk, Position
+from schedmate_records import JobMetric, LogChunk, Position
 
 REPORTS = 10
 

@@ -12,7 +12,7 @@ from processors.classified_chunk import ClassifiedChunk
 from processors.grammar.extractor import templates
 from processors.track import MetricTracker, TrackState
 from processors.track.reports import Report
-from records import JobMetric, Position
+from schedmate_records import JobMetric, Position
 from tests.metric_values import value
 
 from .expecting import clock, expect, track

@@ -1,7 +1,7 @@
 """Jobs as events tell of them, for tests of the advisor."""
 
 from processors.advise.predictors.job import Completion
-from records import EventKind, JobEvent
+from schedmate_records import EventKind, JobEvent
 
 
 def life(done: Completion) -> list[JobEvent]:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from records import ANSWERED, Estimate, EventKind, JobEvent, Position, UserError, Workload
 from schedmate.advisor.accounting import sacct, script_of, table
 from schedmate.advisor.history_file import HistoryFile, history_file
 from schedmate.advisor.settings import CURRENT
 from schedmate.advisor.submissions import SubmissionAdvisor
+from schedmate_records import ANSWERED, Estimate, EventKind, JobEvent, Position, UserError, Workload
 from tests.metric_values import value
 
 NO_MODEL = Path("/nowhere/current")

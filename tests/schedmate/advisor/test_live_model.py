@@ -8,15 +8,16 @@ import pytest
 
 from processors.advise.predictors.model_file import load, save
 from processors.advise.predictors.train import train
-from records import ANSWERED, Estimate, EventKind, JobEvent, Position, Workload
 from schedmate.advisor.drift import FEWEST, NEWEST, Drift, ScoredEstimate
 from schedmate.advisor.history_file import HistoryFile, history_file
 from schedmate.advisor.metrics import AdvisorMetrics
 from schedmate.advisor.settings import CURRENT
 from schedmate.advisor.submissions import SubmissionAdvisor
+from schedmate_records import ANSWERED, Estimate, EventKind, JobEvent, Position, Workload
 from tests.metric_values import value
 from tests.processors.advise.predictors.jobs import repeating
-from tests.schedmate.advisor.lives import life, lives
+
+from .lives import life, lives
 
 pytestmark = pytest.mark.slow  # a model is trained
 

@@ -9,16 +9,17 @@ import pytest
 from processors.advise.predictors.job import Completion, Submission
 from processors.advise.predictors.model_file import save
 from processors.advise.predictors.train import train
-from records import ANSWERED, Estimate, EventKind, GpuProcess, GpuSample, JobEvent, Record, Workload
 from schedmate.advisor.settings import CURRENT
 from schedmate.advisor.utilisation import FEWEST
+from schedmate_records import ANSWERED, Estimate, EventKind, GpuProcess, GpuSample, JobEvent, Record, Workload
 from sinks.redis.connect import open_redis
 from streams.kafka import read_back
 from tests.processors.advise.predictors.jobs import repeating
-from tests.schedmate.advisor.lives import lives
 from tests.servers.kafka import Kafka
 from tests.servers.redis import redis_server
 from tests.streams.runtimes.workers import all_read, command, send, start, until, values, wait_for
+
+from .lives import lives
 
 JOBS = 30
 

@@ -8,9 +8,9 @@ import pytest
 from processors.advise.past import PastJob, SubmittedJob
 from processors.advise.past.embedding import command_vector
 from processors.advise.past.similar_jobs import MemorySimilarJobs
-from resilience import Outage
 from schedmate.advisor.redis_similar import RedisSimilarJobs
 from sinks.redis.connect import open_redis
+from streams.resilience import Outage
 from tests.servers.redis import RedisServer
 
 pytestmark = pytest.mark.redis

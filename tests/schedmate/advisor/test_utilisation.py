@@ -5,8 +5,8 @@ from threading import Event
 
 import pytest
 
-from records import GpuProcess, GpuSample, Position, encode
 from schedmate.advisor.utilisation import FEWEST, SampleReader, Utilisation
+from schedmate_records import GpuProcess, GpuSample, Position, encode
 from streams.transport import Message, TransportError
 
 

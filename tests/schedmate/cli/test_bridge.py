@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from records import BY_NAME, Command, Decision, DecisionResult, Failure, JobEvent, Outcome, Record, decode
+from schedmate_records import BY_NAME, Command, Decision, DecisionResult, Failure, JobEvent, Outcome, Record, decode
 from streams.kafka import KafkaProducer, read_back
 from streams.transport import outgoing
 from tests.scheduler_bridge.findings import failure, slowdown

@@ -8,14 +8,15 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from records import DeadLetter, Position, decode
+from schedmate_records import DeadLetter, Position, decode
 from streams.accept import accept, refuse
 from streams.dead_letters import DeadLetterError, find, original
 from streams.kafka import KafkaConsumer, KafkaProducer, read_back
 from streams.transport import Message, Outgoing, outgoing
-from tests.schedmate.cli.test_terminal import ACTS, harmless
 from tests.schedmate.forked import run_forked
 from tests.servers.kafka import Kafka
+
+from .test_terminal import ACTS, harmless
 
 pytestmark = pytest.mark.kafka
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from schedmate.service import service
-from schedmate.settings import SettingsError, load
+from schedmate.services.service import service
+from schedmate.settings.settings import SettingsError, load
 from tests.schedmate.forked import run_forked, run_on
 
 

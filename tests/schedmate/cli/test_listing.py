@@ -15,7 +15,7 @@ from rich.cells import cell_len
 
 from schedmate.cli import COMMANDS
 from schedmate.cli.listing import blocks, print_rows, table
-from schedmate.safe_console import SafeConsole
+from schedmate.cli.safe_console import SafeConsole
 from sinks.clickhouse import queries
 from tests.schedmate.forked import run_forked
 

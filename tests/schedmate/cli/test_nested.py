@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from schedmate.pipe import read_settings
-from tests.schedmate.cli.test_errors import one_line
 from tests.schedmate.forked import run_forked
+
+from .test_errors import one_line
 
 DEEP = 100_000
 BRACKETS = "[" * DEEP

@@ -11,7 +11,7 @@ import pytest
 
 from schedmate.cli.notify import channels
 from schedmate.notifications.message import Urgency
-from schedmate.settings import NotifySection, SettingsError
+from schedmate.settings.settings import NotifySection, SettingsError
 from streams.kafka import KafkaProducer
 from streams.transport import outgoing
 from tests.schedmate.notifications.test_notifier import DECISION, Web, result

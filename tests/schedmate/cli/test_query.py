@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from records import Checkpoint, CheckpointState, DurableBy, EventKind, JobEvent, JobMetric, Position, Record
+from schedmate_records import Checkpoint, CheckpointState, DurableBy, EventKind, JobEvent, JobMetric, Position, Record
 from sinks.clickhouse import ClickHouseWriter, open_client, queries
 from sinks.redis import RedisState, open_redis
 from tests.schedmate.forked import run_forked

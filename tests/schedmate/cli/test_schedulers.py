@@ -16,7 +16,7 @@ SCHEDULERS = get_args(BridgeSettings.model_fields["scheduler"].annotation)
 def test_each_scheduler_has_its_actuator(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_API_SERVER_ADDRESS", "http://ray-head:8265")
     monkeypatch.setenv("RAY_AUTH_TOKEN", "t" * 64)
-    monkeypatch.setattr("scheduler_clients.kubernetes.KubernetesClient.connect", MagicMock())
+    monkeypatch.setattr("scheduler_bridge.schedulers.kubernetes.client.KubernetesClient.connect", MagicMock())
     assert bridge.actuator(BridgeSettings(scheduler=name)).name == name
 
 

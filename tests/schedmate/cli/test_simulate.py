@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from schedmate.cli import app
-from simulate.policies import POLICIES
+from schedmate.simulate.policies import POLICIES
 
 TRACE = "job_id,submit_s,duration_s,gpus,estimate_s\na,0,10,2,10\nb,1,20,2,20\nc,2,5,2,5\n"
 

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
-from records import Decision, DecisionResult, Failure, JobEvent, JobMetric, Outcome, Position, decode, encode
 from schedmate.cli.decisions import line
-from schedmate.safe_console import SafeConsole
+from schedmate.cli.safe_console import SafeConsole
 from schedmate.terminal import json_safe, one_line, printable
+from schedmate_records import Decision, DecisionResult, Failure, JobEvent, JobMetric, Outcome, Position, decode, encode
 from sinks.clickhouse import ClickHouseWriter, open_client
 from sinks.redis import RedisState, open_redis
 from tests.docs.pages import ROOT

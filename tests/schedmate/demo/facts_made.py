@@ -4,7 +4,11 @@ from typing import Any
 
 import msgspec
 
-from records import (
+from schedmate.demo.board import Board
+from schedmate.demo.facts import DemoFacts, DemoReading, Phase
+from schedmate.demo.jobs.clock import Typical
+from schedmate.demo.programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, PROGRAMS, SAVER, URGENT, VICTIM
+from schedmate_records import (
     Action,
     Checkpoint,
     CheckpointState,
@@ -22,10 +26,6 @@ from records import (
     Outcome,
     Slowdown,
 )
-from schedmate.demo.board import Board
-from schedmate.demo.facts import DemoFacts, DemoReading, Phase
-from schedmate.demo.jobs.clock import Typical
-from schedmate.demo.programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, PROGRAMS, SAVER, URGENT, VICTIM
 
 
 def even(seconds: float) -> Typical:

@@ -2,9 +2,9 @@
 
 import msgspec
 
-from records import ErrorType, EventKind, JobEvent, Record
 from schedmate.demo.board import Watcher
 from schedmate.demo.programs import BUGGY
+from schedmate_records import ErrorType, EventKind, JobEvent, Record
 from streams.memory import MemoryBroker
 from streams.transport import outgoing
 

@@ -5,12 +5,12 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from records import Action, DeadLetter, ErrorType, EventKind, Outcome, Slowdown
 from schedmate.demo.board import Board
 from schedmate.demo.checks import check, near
 from schedmate.demo.facts import DemoFacts, DemoReading, Phase
 from schedmate.demo.jobs.clock import Typical
 from schedmate.demo.programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, PROGRAMS, SAVER, URGENT, VICTIM
+from schedmate_records import Action, DeadLetter, ErrorType, EventKind, Outcome, Slowdown
 
 from .facts_made import EVEN, decided, even, event, failure, good_board, good_facts, reading
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from processors.diagnose import load
-from records import (
+from schedmate.explain import gather, markdown, plain, sections
+from schedmate_records import (
     Action,
     Checkpoint,
     Decision,
@@ -27,7 +28,6 @@ from records import (
     Review,
     Slowdown,
 )
-from schedmate.explain import gather, markdown, plain, sections
 from sinks.clickhouse import ClickHouseWriter
 from tests.schedmate.forked import run_forked
 from tests.sinks.conftest import Embedded, embedded, migrated_database

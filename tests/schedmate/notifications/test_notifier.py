@@ -18,7 +18,10 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as MailHandler
 
-from records import (
+from schedmate.notifications.channels import ChannelError, EmailChannel, SlackChannel, WebhookChannel
+from schedmate.notifications.message import Notification, Urgency, describe
+from schedmate.notifications.notifier import Notifier
+from schedmate_records import (
     Action,
     Alarm,
     AlarmKind,
@@ -32,9 +35,6 @@ from records import (
     Outcome,
     Record,
 )
-from schedmate.notifications.channels import ChannelError, EmailChannel, SlackChannel, WebhookChannel
-from schedmate.notifications.message import Notification, Urgency, describe
-from schedmate.notifications.notifier import Notifier
 from tests.metric_values import value
 from tests.scheduler_bridge.findings import NOW, failure
 from tests.servers import free_port

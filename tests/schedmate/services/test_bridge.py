@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from records import Failure, Position, encode
 from schedmate.services.bridge import Bridging, History
+from schedmate_records import Failure, Position, encode
 from streams.kafka import KafkaFollower, KafkaProducer
 from streams.transport import Outgoing
 from tests.scheduler_bridge.findings import failure

@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import pytest
 
-from records import Command, OperatorCommand, Position, encode
-from records.codec import VERSION
 from schedmate.services import bridge
 from schedmate.services.bridge import History
+from schedmate_records import Command, OperatorCommand, Position, encode
+from schedmate_records.codec import VERSION
 from streams.kafka import Connection
 from streams.transport import Message
 from tests.scheduler_bridge.test_people import command

@@ -2,8 +2,8 @@
 
 import pytest
 
-from records import Action, Decision, Evidence, LogChunk, NodeLogChunk
 from schedmate.services.log_windows import AROUND, LogWindows
+from schedmate_records import Action, Decision, Evidence, LogChunk, NodeLogChunk
 from streams.kafka import Connection, KafkaReader
 from tests.servers.kafka import Kafka
 from tests.streams.runtimes.workers import send

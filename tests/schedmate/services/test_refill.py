@@ -2,8 +2,8 @@
 
 import pytest
 
-from records import encode
 from schedmate.services.refill import refill
+from schedmate_records import encode
 from sinks.clickhouse import ClickHouseWriter, migrate
 from streams.kafka import KafkaConsumer, KafkaProducer
 from streams.transport import Outgoing

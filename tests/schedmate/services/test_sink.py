@@ -8,11 +8,11 @@ from contextlib import suppress
 
 import pytest
 
-from records import Position, Record
-from resilience import Outage
 from schedmate.services.sink import Sinks, StoreWriter, UnknownFaults, _with_user
+from schedmate_records import Position, Record
 from sinks import RecordRejected, SinkUnavailable, TablesMissing, UnknownFault
 from sinks.clickhouse import ClickHouseWriter, migrate
+from streams.resilience import Outage
 from tests.sinks.conftest import Embedded, embedded
 from tests.sinks.made import Row, metric
 

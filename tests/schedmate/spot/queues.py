@@ -1,6 +1,6 @@
 """Queues of spot jobs and high-priority jobs."""
 
-from scheduler_bridge.actuators import (
+from scheduler_bridge.schedulers import (
     Capacity,
     JobView,
     Need,

@@ -6,10 +6,10 @@ pytest.importorskip("kubernetes")
 
 from schedmate.spot.quotas import Quotas
 from schedmate.spot.settings import SpotSettings
-from scheduler_bridge.actuators.kubernetes.queue import queue_of
+from scheduler_bridge.schedulers.kubernetes.actuator.queue import queue_of
 from scheduler_bridge.selectors import Selector
 from scheduler_bridge.settings import BridgeSettings
-from tests.scheduler_bridge.actuators.kubernetes_objects import job, node, pod
+from tests.scheduler_bridge.schedulers.kubernetes.kubernetes_objects import job, node, pod
 
 SPOT = {"template": {"spec": {"priorityClassName": "spot"}}}
 CLASSES = BridgeSettings(evictable=(Selector.parse("qos=spot"),), evict_for=(Selector.parse("qos=prod"),))

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from records import Action, Decision, Outcome, Quota, decode
-from records import DecisionResult as Result
+from schedmate_records import Action, Decision, Outcome, Quota, decode
+from schedmate_records import DecisionResult as Result
 from streams.kafka import read_back
 from tests.servers.kafka import Kafka
 from tests.servers.slurm import Slurm, running

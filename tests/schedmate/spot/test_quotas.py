@@ -6,11 +6,11 @@ from datetime import date, datetime
 import pytest
 from pydantic import ValidationError
 
-from records import Action, DecisionResult, Outcome, Quota, check, decode, encode
-from schedmate.settings import load
+from schedmate.settings.settings import load
 from schedmate.spot.quotas import Quotas
 from schedmate.spot.settings import SpotSettings
-from scheduler_bridge.actuators import SchedulerNodeState
+from schedmate_records import Action, DecisionResult, Outcome, Quota, check, decode, encode
+from scheduler_bridge.schedulers import SchedulerNodeState
 from scheduler_bridge.settings import BridgeSettings
 
 from .queues import CLASSES, NOW, node, queue, runs, waits

@@ -3,14 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eviction import Need, weigh
+from processors.eviction import Need, weigh
 from processors.spot.manager import HeadroomGfs
-from scheduler_bridge.actuators import RunningJob
+from schedmate.simulate.cluster import Cluster, NodeSpec
+from schedmate.simulate.job import Job, JobClass, Run, Status
+from schedmate.simulate.policies.spot.managed import ClusterView, PodRequest
+from schedmate.simulate.policies.spot.state import SpotState
 from scheduler_bridge.preemption import least_loss
-from simulate.cluster import Cluster, NodeSpec
-from simulate.job import Job, JobClass, Run, Status
-from simulate.policies.spot.managed import ClusterView, PodRequest
-from simulate.policies.spot.state import SpotState
+from scheduler_bridge.schedulers import RunningJob
 
 from .queues import node, queue, runs
 

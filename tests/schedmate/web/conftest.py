@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from processors.diagnose import load
-from tests.schedmate.web.history import read, write
 from tests.servers.web import web_server
 from tests.sinks.conftest import Embedded, embedded
+
+from .history import read, write
 
 if TYPE_CHECKING:
     from playwright import sync_api as playwright

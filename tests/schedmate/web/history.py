@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from records import (
+from schedmate_records import (
     Action,
     Alarm,
     BeyondQuota,

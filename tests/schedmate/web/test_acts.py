@@ -13,13 +13,14 @@ from http.cookiejar import CookieJar
 
 import pytest
 
-from records import Command
 from schedmate.web.access import PROXY_HEADER, Access, Linked, Looking, Proxied
 from schedmate.web.acts import LARGEST_FORM, Act
+from schedmate_records import Command
 from streams.transport import TransportError
-from tests.schedmate.web.history import HOSTILE, write
 from tests.servers.web import web_server
 from tests.sinks.conftest import Embedded, embedded
+
+from .history import HOSTILE, write
 
 __all__ = ["embedded"]
 

@@ -7,11 +7,12 @@ from urllib.parse import urlencode
 
 import pytest
 
-from records import Command
 from schedmate.web.access import Linked
-from tests.schedmate.web.history import CITED, HOSTILE, LINE, write
+from schedmate_records import Command
 from tests.servers.web import web_server
 from tests.sinks.conftest import Embedded, embedded
+
+from .history import CITED, HOSTILE, LINE, write
 
 if TYPE_CHECKING:
     from playwright import sync_api as playwright

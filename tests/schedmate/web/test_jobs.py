@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from records import EventKind, JobEvent, Position, Record
 from schedmate.explain import read_records
 from schedmate.web.database import Database
 from schedmate.web.jobs import PAGE, Filter, all_jobs, list_jobs
 from schedmate.web.one_job import one_job
+from schedmate_records import EventKind, JobEvent, Position, Record
 from sinks.clickhouse import ClickHouseWriter
 from tests.sinks.conftest import Embedded, embedded
 

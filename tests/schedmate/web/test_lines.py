@@ -7,8 +7,8 @@ from starlette.exceptions import HTTPException
 
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import Failure, LogChunk, NodeLogChunk, Position, encode
 from schedmate.web.lines import AFTER, BEFORE, LONGEST, NEAR, excerpt
+from schedmate_records import Failure, LogChunk, NodeLogChunk, Position, encode
 from streams.transport import Message
 
 BAD = b'{"job": "7", "lines": 3}'

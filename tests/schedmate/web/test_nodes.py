@@ -4,7 +4,7 @@ import csv
 import io
 import json
 
-from tests.schedmate.web.test_pages import Elements, data, get
+from .test_pages import Elements, data, get
 
 
 def test_a_node_that_a_verdict_names_is_listed_with_what_runs_there(page: str) -> None:

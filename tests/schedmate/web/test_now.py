@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 
-from records import Estimate, JobEvent, JobMetric, Position, Record
 from schedmate.web.now import lay_over, newer_estimate
+from schedmate_records import Estimate, JobEvent, JobMetric, Position, Record
 from sinks.redis import JobStatus, RedisState, open_redis, read_states
-from tests.schedmate.web.history import Clock, event, records, write
 from tests.servers.redis import RedisServer
 from tests.servers.web import web_server
 from tests.sinks.conftest import Embedded
 from tests.sinks.redis.store import on_the_wire
+
+from .history import Clock, event, records, write
 
 PATIENCE_S = 30.0
 CHANGED = datetime(2026, 11, 1, 12, tzinfo=UTC)

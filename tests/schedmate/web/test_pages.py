@@ -14,8 +14,9 @@ import pytest
 
 from schedmate.web.twins import as_csv
 from sinks import SinkUnavailable
-from tests.schedmate.web.history import CITED, HOSTILE, LINE
 from tests.servers.web import web_server
+
+from .history import CITED, HOSTILE, LINE
 
 VIEWS = (
     "/",

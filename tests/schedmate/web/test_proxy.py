@@ -17,15 +17,16 @@ import pytest
 
 from schedmate.web.access import PROXY_HEADER, Proxied
 from tests.docs.pages import ROOT
-from tests.schedmate.web.history import write
 from tests.servers import free_port, require
 from tests.servers.web import web_server
 from tests.sinks.conftest import Embedded, embedded
 
+from .history import write
+
 __all__ = ["embedded"]
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-NAME, PASSWORD = "schedmate.example.org", "a proxy's password"
+NAME, PASSWORD = "schedmate.settings.settings.example.org", "a proxy's password"
 PATIENCE_S = 20.0
 
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from records import JobMetric, Position
 from schedmate.web.database import Database
 from schedmate.web.ranks import COLUMNS, ROWS, RankMap, rank_map
 from schedmate.web.reports import read_reports
+from schedmate_records import JobMetric, Position
 from sinks.clickhouse import ClickHouseWriter, FoundJob
 from tests.sinks.conftest import Embedded, embedded
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from schedmate.settings import Settings, SettingsError, WebSection
+from schedmate.settings.settings import Settings, SettingsError, WebSection
 from schedmate.web.serve import serve
 
 

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from clickhouse_connect.driver.client import Client
 
 from sinks.clickhouse import migrate
-from tests.schedmate.web.history import HOSTILE
-from tests.schedmate.web.test_pages import Elements, data, get
 from tests.servers.web import web_server
 from tests.sinks.conftest import fresh_database
+
+from .history import HOSTILE
+from .test_pages import Elements, data, get
 
 __all__ = ["fresh_database"]
 

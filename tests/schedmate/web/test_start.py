@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from schedmate.web.start import starts
-from tests.schedmate.web.test_pages import Elements, data, get
+
+from .test_pages import Elements, data, get
 
 TOLD = datetime(2026, 11, 1, 12, tzinfo=UTC)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from records import Position
 from schedmate.web.database import Database
 from schedmate.web.nodes import COLUMNS, read_nodes
+from schedmate_records import Position
 from sinks.clickhouse import ClickHouseWriter
 from tests.sinks.clickhouse.week import STRAGGLERS
 from tests.sinks.conftest import Embedded, embedded

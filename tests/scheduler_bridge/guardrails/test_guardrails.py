@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
-from records import Action, Decision, DecisionResult, InvalidRecord, Mode, Outcome, decode, encode
+from schedmate_records import Action, Decision, DecisionResult, InvalidRecord, Mode, Outcome, decode, encode
 from scheduler_bridge import BridgeSettings
-from scheduler_bridge.actuators import JobView, SchedulerJobState
 from scheduler_bridge.guardrails import Context, Objection, Wait, first_objection, limit_reached, objection_of_state
 from scheduler_bridge.ledger import Ledger
+from scheduler_bridge.schedulers import JobView, SchedulerJobState
 from tests.scheduler_bridge.findings import NOW
 
 ALL = dict.fromkeys(Action, Mode.ACT)

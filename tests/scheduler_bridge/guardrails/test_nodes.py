@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
-from records import Action, Decision, Mode
+from schedmate_records import Action, Decision, Mode
 from scheduler_bridge import BridgeSettings
 from scheduler_bridge.act_keys import act_key, add_key, read_keys
-from scheduler_bridge.actuators import NodeView, SchedulerNodeState
 from scheduler_bridge.guardrails import Objection, Wait, objection_of_node
+from scheduler_bridge.schedulers import NodeView, SchedulerNodeState
 from tests.scheduler_bridge.findings import NOW
-from tests.scheduler_bridge.guardrails.test_guardrails import decision, objection, tried
+
+from .test_guardrails import decision, objection, tried
 
 SETTINGS = BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT))
 KEY = "drain/0123456789abcdef"

@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
-from records import Action, Checkpoint, CheckpointState, Failure, Outcome
+from schedmate_records import Action, Checkpoint, CheckpointState, Failure, Outcome
 from scheduler_bridge.guardrails import Context, Objection, first_objection
 from scheduler_bridge.ledger import Ledger
 from tests.scheduler_bridge.findings import NOW, checkpoint, failure
-from tests.scheduler_bridge.guardrails.test_guardrails import SETTINGS, decision, tried
+
+from .test_guardrails import SETTINGS, decision, tried
 
 
 def seen(*failures: Failure) -> Context:

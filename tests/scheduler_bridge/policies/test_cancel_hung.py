@@ -5,12 +5,23 @@ from typing import Any
 
 import pytest
 
-from records import Action, Alarm, AlarmKind, Decision, DecisionResult, GpuState, Mode, Outcome, decode, encode
+from schedmate_records import (
+    Action,
+    Alarm,
+    AlarmKind,
+    Decision,
+    DecisionResult,
+    GpuState,
+    Mode,
+    Outcome,
+    decode,
+    encode,
+)
 from scheduler_bridge import BridgeSettings
-from scheduler_bridge.actuators import SchedulerJobState
 from scheduler_bridge.policies import propose
-from tests.scheduler_bridge.actuators.test_local import SLEEP
+from scheduler_bridge.schedulers import SchedulerJobState
 from tests.scheduler_bridge.findings import NOW
+from tests.scheduler_bridge.schedulers.local.actuator.test_actuator import SLEEP
 from tests.scheduler_bridge.test_bridge import Stand
 
 SETTINGS = BridgeSettings()

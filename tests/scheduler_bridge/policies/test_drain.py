@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from records import Action, Component, ErrorType, Mode, RecoveryAction, decode, encode
-from records.decision import Decision
+from schedmate_records import Action, Component, ErrorType, Mode, RecoveryAction, decode, encode
+from schedmate_records.decision import Decision
 from scheduler_bridge import BridgeSettings
 from scheduler_bridge.policies import propose
 from tests.scheduler_bridge.findings import NOW, failure

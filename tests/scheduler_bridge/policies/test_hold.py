@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from records import Action, BeyondQuota, Mode, Outcome, Quota
+from schedmate_records import Action, BeyondQuota, Mode, Outcome, Quota
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.policies import hold
 from tests.scheduler_bridge.findings import NOW, Written

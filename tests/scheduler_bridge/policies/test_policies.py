@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from records import Action, Component, Decision, ErrorType, Failure, Mode, Slowdown, decode, encode
+from schedmate_records import Action, Component, Decision, ErrorType, Failure, Mode, Slowdown, decode, encode
 from scheduler_bridge import BridgeSettings, policies
 from tests.scheduler_bridge.findings import NOW, evidence, failure, slowdown
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from scheduler_bridge.actuators import (
+from scheduler_bridge.schedulers import (
     Capacity,
     JobView,
     Need,

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from records import Action, Checkpoint, Mode, Outcome
+from schedmate_records import Action, Checkpoint, Mode, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators import SchedulerJobState
-from scheduler_bridge.actuators.local import LocalActuator
+from scheduler_bridge.schedulers import SchedulerJobState
+from scheduler_bridge.schedulers.local.actuator import LocalActuator
 from scheduler_bridge.selectors import Selector
 from tests.metric_values import value
-from tests.scheduler_bridge.actuators.test_local import SLEEP, Cluster
 from tests.scheduler_bridge.findings import Written, checkpoint
+from tests.scheduler_bridge.schedulers.local.actuator.test_actuator import SLEEP, Cluster
 
 SETTINGS = BridgeSettings(
     modes={Action.EVICT: Mode.ACT},

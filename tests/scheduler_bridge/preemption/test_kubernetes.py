@@ -9,11 +9,11 @@ import pytest
 
 pytest.importorskip("kubernetes")
 
-from records import Action, Mode, Outcome
+from schedmate_records import Action, Mode, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators.kubernetes import KubernetesActuator, KubernetesLimits
+from scheduler_bridge.schedulers.kubernetes.actuator import KubernetesActuator, KubernetesLimits
+from scheduler_bridge.schedulers.kubernetes.client import KubernetesClient
 from scheduler_bridge.selectors import Selector
-from scheduler_clients.kubernetes import KubernetesClient
 from tests.scheduler_bridge.findings import Written, checkpoint
 from tests.servers.kubernetes import GPUS, NODES, Kubernetes
 

@@ -6,14 +6,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from eviction import weigh
-from records import Action, Checkpoint, Mode
+from processors.eviction import weigh
+from schedmate_records import Action, Checkpoint, Mode
 from scheduler_bridge import BridgeSettings
-from scheduler_bridge.actuators import Queue, SchedulerJobState, SchedulerNodeState
 from scheduler_bridge.preemption import PreemptionFacts, decide, loss_of
+from scheduler_bridge.schedulers import Queue, SchedulerJobState, SchedulerNodeState
 from scheduler_bridge.selectors import Selector
 from tests.scheduler_bridge.findings import NOW, checkpoint
-from tests.scheduler_bridge.preemption.queues import node, running, waiting
+
+from .queues import node, running, waiting
 
 SETTINGS = BridgeSettings(
     modes={Action.EVICT: Mode.ACT},

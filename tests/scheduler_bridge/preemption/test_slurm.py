@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from records import Action, Mode, Outcome
+from schedmate_records import Action, Mode, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
-from scheduler_bridge.actuators.slurm import SlurmActuator
+from scheduler_bridge.schedulers.slurm.actuator import SlurmActuator
+from scheduler_bridge.schedulers.slurm.client import SlurmClient, SlurmCommands, json_list
 from scheduler_bridge.selectors import Selector
-from scheduler_clients.slurm import SlurmClient, SlurmCommands, json_list
 from tests.scheduler_bridge.findings import Written, checkpoint, failure
 from tests.servers.slurm import Slurm
 

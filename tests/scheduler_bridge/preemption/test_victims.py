@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler_bridge.actuators import Need, Queue, RunningJob
 from scheduler_bridge.preemption import least_loss
-from tests.scheduler_bridge.preemption.queues import node, running
+from scheduler_bridge.schedulers import Need, Queue, RunningJob
+
+from .queues import node, running
 
 NAMES = ("n1", "n2", "n3")
 

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from records import JobEvent, Position, Record
 from schedmate.explain import read_records
+from schedmate_records import JobEvent, Position, Record
 from sinks.clickhouse import ClickHouseWriter, run
 from tests.sinks.conftest import Embedded
 from tests.sinks.made import metric

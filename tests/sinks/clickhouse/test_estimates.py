@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from clickhouse_connect.driver.client import Client
 
-from records import ANSWERED, Estimate, JobEvent, Position, Record
+from schedmate_records import ANSWERED, Estimate, JobEvent, Position, Record
 from sinks.clickhouse import ClickHouseWriter, run
 from tests.sinks.conftest import Embedded
 

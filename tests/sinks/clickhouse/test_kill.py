@@ -10,9 +10,9 @@ import pytest
 import urllib3
 from clickhouse_connect.driver.client import Client
 
-from resilience import Outage, retry
 from sinks import SinkUnavailable
 from sinks.clickhouse import ClickHouseWriter, migrate, open_client
+from streams.resilience import Outage, retry
 from tests.metric_values import value
 from tests.servers.clickhouse import ClickHouseServer, clickhouse_server
 from tests.sinks.made import Row, cut, metric

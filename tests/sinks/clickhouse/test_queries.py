@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from clickhouse_connect.driver.client import Client
 
-from records import (
+from schedmate_records import (
     Position,
 )
 from sinks import SinkRejected

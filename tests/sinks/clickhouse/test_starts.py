@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from clickhouse_connect.driver.client import Client
 
-from records import JobEvent, Position, Record, StartEstimate
+from schedmate_records import JobEvent, Position, Record, StartEstimate
 from sinks.clickhouse import ClickHouseWriter, run
 from tests.sinks.conftest import Embedded
 

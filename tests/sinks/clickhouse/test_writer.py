@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import records
-from records import Position
+import schedmate_records as records
+from schedmate_records import Position
 from sinks import SinkRejected
 from sinks.clickhouse import ClickHouseWriter
 from tests.metric_values import value

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from records import (
+from schedmate_records import (
     Action,
     Alarm,
     Checkpoint,

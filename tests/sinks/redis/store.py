@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import redis
 
-from records import (
+from schedmate_records import (
     Component,
     Failure,
     JobEvent,

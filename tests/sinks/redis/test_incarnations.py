@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from records import JobEvent, JobMetric, Record
+from schedmate_records import JobEvent, JobMetric, Record
 
 from .store import Store, event, failure, metric, store
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from records import Evidence, GpuProcess, GpuSample, NodeFinding, Quota, Severity
+from schedmate_records import Evidence, GpuProcess, GpuSample, NodeFinding, Quota, Severity
 from sinks.redis import read_findings, read_node, read_quotas
 from tests.sinks.made import T0
 

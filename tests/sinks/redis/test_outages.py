@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 import redis
 
-from records import Position
-from resilience import Outage, retry
+from schedmate_records import Position
 from sinks import SinkRejected, SinkUnavailable
 from sinks.redis import Keys, RedisState, check_redis, open_redis, read_job
 from sinks.redis.connect import translate_errors
+from streams.resilience import Outage, retry
 from tests.metric_values import value
 from tests.servers import free_port
 from tests.servers.redis import RedisServer

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from records import (
+from schedmate_records import (
     Alarm,
     Checkpoint,
     Decision,
@@ -376,7 +376,7 @@ def test_odd_values_are_kept_as_text_and_read_back(store: Store) -> None:
 
 
 def test_records_that_redis_does_not_show_change_nothing(store: Store) -> None:
-    from records import DeadLetter
+    from schedmate_records import DeadLetter
 
     store.update(DeadLetter(id="d", topic="job-logs", partition=0, offset=1, time=T0, reason="r"))
     assert store.client.keys(f"{store.prefix}*") == []

@@ -3,7 +3,7 @@
 import kafka
 import pytest
 
-from records import LogChunk
+from schedmate_records import LogChunk
 from streams.kafka import KafkaReader
 from tests.servers.kafka import Kafka
 from tests.streams.runtimes.workers import send

@@ -11,7 +11,7 @@ from processors.interference.monitor import InterferenceMonitor
 from processors.job import JobProcessor
 from processors.placements import Placements
 from processors.stream_reader import StreamReader
-from records import (
+from schedmate_records import (
     BY_NAME,
     EventKind,
     Failure,

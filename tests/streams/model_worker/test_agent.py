@@ -9,8 +9,8 @@ import pytest
 from processors.advise.agent import Tools, fill
 from processors.advise.agent.loop import STEPS
 from processors.advise.metadata.tree import SourceTree
-from records import Workload
-from schedmate.language_models import ask_or_none
+from schedmate.models.language_models import ask_or_none
+from schedmate_records import Workload
 from streams.model_worker.http_server import HttpModelServer
 from streams.model_worker.pool import ModelLimits, ModelPool
 from tests.metric_values import value

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from processors.prompts import Prompt
-from records import (
+from schedmate_records import (
     ChunkReference,
     DeadLetter,
     LogChunk,
@@ -24,7 +24,8 @@ from streams.model_worker.language_model import Answer, ModelUnavailable
 from streams.model_worker.local_worker import LocalModelWorker
 from streams.transport import Message, outgoing
 from tests.metric_values import value
-from tests.streams.model_worker.sensible import sensible
+
+from .sensible import sensible
 
 NOW = 2_000_000_000.0
 

@@ -13,7 +13,7 @@ from processors.diagnose.review.revision import CERTAIN
 from processors.diagnose.stage import Diagnosis
 from processors.prompts import Prompt
 from processors.track.template_reading.prompt import UNITS
-from records import Component, ErrorType, Failure, JobMetric, ModelAnswer, Record
+from schedmate_records import Component, ErrorType, Failure, JobMetric, ModelAnswer, Record
 from streams.memory import MemoryBroker
 from streams.model_worker.http_server import HttpModelServer
 from streams.model_worker.language_model import Answer
@@ -23,9 +23,10 @@ from streams.runtimes.local_worker import LocalWorker
 from streams.transport import outgoing
 from tests.metric_values import value
 from tests.streams.model_worker import misbehaving_server as bad
-from tests.streams.model_worker.made_up_logs import FAILURES, INSTRUCTIONS, PROGRESS, Progress
-from tests.streams.model_worker.running import PARTITIONS, input_of, job_processor, replay, run
-from tests.streams.model_worker.sensible import sensible
+
+from .made_up_logs import FAILURES, INSTRUCTIONS, PROGRESS, Progress
+from .running import PARTITIONS, input_of, job_processor, replay, run
+from .sensible import sensible
 
 STEP_S, EVERY = 0.05, 10
 

@@ -8,8 +8,8 @@ import pytest
 
 from processors.settings import ProcessorSettings
 from processors.track.template_reading.questions import FIRST_LOOK
-from records import DeadLetter, ErrorType, Failure, ModelAnswer, Position, Record, decode
 from schedmate.assembly import job_processor
+from schedmate_records import DeadLetter, ErrorType, Failure, ModelAnswer, Position, Record, decode
 from streams.kafka import KafkaProducer, read_back
 from streams.memory import MemoryBroker
 from streams.runtimes.engine import Engine
@@ -17,9 +17,10 @@ from streams.runtimes.local_worker import LocalWorker
 from streams.transport import Outgoing, outgoing
 from tests.servers.kafka import Kafka
 from tests.streams.model_worker import misbehaving_server as bad
-from tests.streams.model_worker.sensible import sensible_server
 from tests.streams.runtimes.test_conformance import RESULTS, by_id
 from tests.streams.runtimes.workers import chunk, command, endings, send, until, wait_for
+
+from .sensible import sensible_server
 
 JOBS, CHUNKS, PER_CHUNK = 3, 8, 10
 ASKING = {"SCHEDMATE_PROCESSORS__ASK_MODELS": "true"}

@@ -8,7 +8,8 @@ import pytest
 from streams.model_worker.http_server import HttpModelServer
 from streams.model_worker.language_model import ModelError, PromptRefused, ServerBusy, UselessAnswer
 from tests.streams.model_worker import misbehaving_server as bad
-from tests.streams.model_worker.prompts import PROMPT
+
+from .prompts import PROMPT
 
 
 def test_a_question_is_sent_with_its_closed_schema_and_the_key() -> None:

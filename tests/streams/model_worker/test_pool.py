@@ -15,7 +15,8 @@ from streams.model_worker.language_model import ModelUnavailable
 from streams.model_worker.pool import ModelLimits, ModelPool
 from tests.metric_values import value
 from tests.streams.model_worker import misbehaving_server as bad
-from tests.streams.model_worker.prompts import PROMPT
+
+from .prompts import PROMPT
 
 QUICK = ModelLimits(concurrency=8, timeout_s=5, total_s=10, attempts=3, pause_s=0.001, per_job_hour=1000, per_hour=1000)
 GOOD = bad.answers({"class": "a"})

@@ -15,14 +15,15 @@ from processors.diagnose.review.prompt import prompt as about_lines
 from processors.diagnose.review.revision import CERTAIN
 from processors.prompts.quoting import NumberedLine
 from processors.track.template_reading.prompt import prompt as about_template
-from records import ErrorType, Evidence, Failure, Sample
+from schedmate_records import ErrorType, Evidence, Failure, Sample
 from streams.model_worker.http_server import HttpModelServer, PromptRefused
 from streams.model_worker.pool import ModelLimits, ModelPool
 from tests.metric_values import value
 from tests.servers.vllm import ROOT, VllmServer
-from tests.streams.model_worker.made_up_logs import FAILURES, INSTRUCTIONS, PROGRESS, Progress
-from tests.streams.model_worker.prompts import PROMPT
-from tests.streams.model_worker.running import input_of, replay, run
+
+from .made_up_logs import FAILURES, INSTRUCTIONS, PROGRESS, Progress
+from .prompts import PROMPT
+from .running import input_of, replay, run
 
 pytestmark = [pytest.mark.vllm, pytest.mark.slow, pytest.mark.timeout(600)]
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from processors.prompts import Prompt
 from streams.model_worker.language_model import ModelError
 from streams.model_worker.vllm_model import VllmModel
-from tests.streams.model_worker.prompts import PROMPT
+
+from .prompts import PROMPT
 
 
 def main() -> None:

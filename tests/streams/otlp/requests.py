@@ -8,7 +8,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, LogsData, ResourceLogs, ScopeLogs
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 
-from records import Position
+from schedmate_records import Position
 from streams.transport import Message
 
 Sent = Sequence[tuple[Mapping[str, Any], Sequence[tuple[Mapping[str, Any], Any, float]]]]

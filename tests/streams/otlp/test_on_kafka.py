@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from records import Failure, JobMetric, decode
+from schedmate_records import Failure, JobMetric, decode
 from streams.kafka import KafkaProducer
 from streams.transport import Outgoing
 from tests.servers.kafka import Kafka
 from tests.servers.otlp import otlp_receiver
-from tests.streams.otlp.requests import as_json, as_protobuf
 from tests.streams.runtimes.workers import command, until, wait_for
+
+from .requests import as_json, as_protobuf
 
 
 @pytest.mark.kafka

@@ -13,14 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.job import JobProcessor
-from records import DeadLetter, InvalidRecord, JobMetric, LogChunk, decode
+from schedmate_records import DeadLetter, InvalidRecord, JobMetric, LogChunk, decode
 from streams.accept import accept
 from streams.otlp import LARGEST, MOST_LINES, is_otlp, split
 from streams.otlp.request import log_records
 from streams.runtimes.engine import Engine
 from streams.runtimes.results import Results
 from streams.transport import Message, Outgoing
-from tests.streams.otlp.requests import Sent, as_json, as_protobuf, message
+
+from .requests import Sent, as_json, as_protobuf, message
 
 ENCODINGS = pytest.mark.parametrize("encode", [as_json, as_protobuf])
 Encode = Callable[[Sent], bytes]

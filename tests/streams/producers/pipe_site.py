@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from records import JobEvent, LogChunk, decode
+from schedmate_records import JobEvent, LogChunk, decode
 from streams.producers.spool import orphans
 
 from .switchable import segments, wait_for

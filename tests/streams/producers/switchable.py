@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 
-from records import JobEvent, LogChunk, decode
+from schedmate_records import JobEvent, LogChunk, decode
 from streams.producer import Refused
 from streams.transport import Outgoing, TransportError
 

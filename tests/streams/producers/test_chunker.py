@@ -3,7 +3,7 @@ from functools import partial
 import hypothesis.strategies as st
 from hypothesis import given
 
-from records import LogChunk, check, encode
+from schedmate_records import LogChunk, check, encode
 from streams.producers.chunker import Chunker, ChunkLimits, Ready
 from streams.producers.pieces import LIMIT, PieceSplitter
 

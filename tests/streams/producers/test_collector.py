@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from records import LogChunk, NodeLogChunk, decode
+from schedmate_records import LogChunk, NodeLogChunk, decode
 from streams.producers.checkpoint import CollectorCheckpoint, InvalidCheckpoint
 from streams.producers.envelope import Envelope, Source
 from streams.producers.paths import InvalidPattern, JobPattern

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from records import NodeLogChunk, check, decode
+from schedmate_records import NodeLogChunk, check, decode
 from streams.memory import MemoryBroker
 from streams.producers import journal
 from streams.producers.collector import Collector

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.node import NodeProcessor
-from records import NodeFinding, NodeLogChunk, Position, check, decode
+from schedmate_records import NodeFinding, NodeLogChunk, Position, check, decode
 from streams.memory import MemoryBroker
 from streams.producers.collector import Collector
 from streams.producers.collector_settings import CollectorSettings

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from records import EventKind, JobEvent, LogChunk, decode
+from schedmate_records import EventKind, JobEvent, LogChunk, decode
 from streams.kafka import read_back
 from streams.producers.build_pyz import build
 from tests.servers.kafka import Kafka, refusing

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from records import EventKind
+from schedmate_records import EventKind
 from streams.producers.spool import Spool, SpoolBusy, orphans
 
 from .pipe_site import ENV, MODES, NOISE, Site, call, python, shipping_process, site

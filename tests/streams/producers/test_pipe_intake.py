@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from records import EventKind, JobEvent, LogChunk, NodeLogChunk
+from schedmate_records import EventKind, JobEvent, LogChunk, NodeLogChunk
 from streams.producer import Outgoing, Refused
 from streams.producers import pipe_intake
 from streams.producers.collector_connection import ANSWER, TAKEN, CollectorAway, CollectorConnection

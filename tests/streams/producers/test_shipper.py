@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from records import LogChunk, NodeLogChunk
+from schedmate_records import LogChunk, NodeLogChunk
 from streams.producers.counters import Unsent
 from streams.producers.envelope import Envelope, Source, pack
 from streams.producers.shipper import Shipper

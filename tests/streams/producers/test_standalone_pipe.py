@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from records import OWN_START, EventKind, JobEvent, LogChunk
+from schedmate_records import OWN_START, EventKind, JobEvent, LogChunk
 from streams.producers import pipe_records
 from streams.producers.build_pyz import NotStandalone, build, main, modules
 from streams.producers.envelope import TOPICS

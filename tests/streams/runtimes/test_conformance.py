@@ -9,7 +9,7 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
-from records import Record
+from schedmate_records import Record
 from sinks.clickhouse import open_client
 from streams.kafka import read_back
 from streams.kafka.groups import members
@@ -19,7 +19,8 @@ from streams.runtimes.local_worker import LocalWorker
 from streams.transport import Message, outgoing
 from tests.servers.clickhouse import ClickHouseServer, clickhouse_server
 from tests.servers.kafka import Kafka, refusing
-from tests.streams.runtimes.workers import (
+
+from .workers import (
     all_read,
     command,
     complaining,

@@ -2,7 +2,7 @@
 
 from structlog.testing import capture_logs
 
-from records import LogChunk, Position
+from schedmate_records import LogChunk, Position
 from streams.runtimes.decoder import Decoder
 from streams.runtimes.metrics import EngineMetrics
 from streams.transport import Message

@@ -18,7 +18,7 @@ from processors.classify.embedded import shipped
 from processors.classify.fallback import ModelClassifier
 from processors.classify.linear import LETTERS
 from processors.grammar.extractor import templates
-from records import EventKind, Failure, JobEvent, JobMetric, decode
+from schedmate_records import EventKind, Failure, JobEvent, JobMetric, decode
 from streams.kafka import read_back
 from streams.model_worker.served_embedder import BATCH, LONGEST
 from tests.servers import free_port
@@ -26,7 +26,8 @@ from tests.servers.flag import FlagEnvironment
 from tests.servers.kafka import Kafka
 from tests.servers.vllm import VllmServer
 from tests.streams.model_worker import misbehaving_server as server_that
-from tests.streams.runtimes.workers import chunk, command, send, until
+
+from .workers import chunk, command, send, until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow, pytest.mark.timeout(600)]
 

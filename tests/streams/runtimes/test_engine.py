@@ -8,7 +8,7 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import (
+from schedmate_records import (
     Component,
     DeadLetter,
     ErrorType,

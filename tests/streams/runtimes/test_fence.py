@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from records import LogChunk, Record
+from schedmate_records import LogChunk, Record
 from streams.kafka import KafkaProducer, read_back
 from streams.runtimes.marker import Marker
 from streams.runtimes.stored import MARKER, Key
 from streams.transport import Outgoing
 from tests.servers.kafka import Kafka
-from tests.streams.runtimes.test_conformance import RESULTS, by_id, locally
-from tests.streams.runtimes.workers import all_read, command, endings, send, training, until, values, wait_for
+
+from .test_conformance import RESULTS, by_id, locally
+from .workers import all_read, command, endings, send, training, until, values, wait_for
 
 STATES = "job-state"
 

@@ -6,7 +6,7 @@ from typing import TypeVar
 import pytest
 
 from processors.job import JobProcessor
-from records import DeadLetter, EventKind, JobEvent, LogChunk, Placement, Position, Record, decode
+from schedmate_records import DeadLetter, EventKind, JobEvent, LogChunk, Placement, Position, Record, decode
 from streams.runtimes import new_keys
 from streams.runtimes.engine import Engine
 from streams.runtimes.results import Results

@@ -4,11 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.job import JobProcessor
-from records import Position
+from schedmate_records import Position
 from streams.runtimes.engine import Engine
 from streams.runtimes.order import MOST, Order, beyond
 from streams.transport import Message, Outgoing, outgoing
-from tests.streams.runtimes.workers import chunk, endings
+
+from .workers import chunk, endings
 
 LOGS, EVENTS = "job-logs", "job-events"
 

@@ -8,12 +8,13 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import DeadLetter, JobMetric, LogChunk, Position, Record, decode, encode
+from schedmate_records import DeadLetter, JobMetric, LogChunk, Position, Record, decode, encode
 from streams.kafka import KafkaProducer, read_back
 from streams.runtimes.trial import Trial
 from streams.transport import Message, Outgoing
 from tests.servers.kafka import Kafka, refusing
-from tests.streams.runtimes.workers import command, send, start, training, until, wait_for
+
+from .workers import command, send, start, training, until, wait_for
 
 NESTED = b'{"a":' * 1200 + b"1" + b"}" * 1200
 DEADLY = "the line at which the process dies"

@@ -6,7 +6,7 @@ from threading import Event, Thread
 
 import pytest
 
-from records import DeadLetter, JobEvent, Position, Record, UserError, decode
+from schedmate_records import DeadLetter, JobEvent, Position, Record, UserError, decode
 from streams.memory import MemoryBroker, MemoryProducer
 from streams.runtimes.pump import Pump
 from streams.transport import BrokerUnavailable, Outgoing

@@ -4,7 +4,7 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
-from records import (
+from schedmate_records import (
     BY_NAME,
     EventKind,
     Failure,

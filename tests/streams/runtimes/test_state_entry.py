@@ -8,7 +8,7 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import LogChunk, Position, Record, encode
+from schedmate_records import LogChunk, Position, Record, encode
 from streams.runtimes import parts, state_entry
 from streams.runtimes.engine import Engine
 from streams.runtimes.results import Results

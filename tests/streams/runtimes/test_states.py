@@ -7,7 +7,7 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import Position
+from schedmate_records import Position
 from streams.runtimes.states import States
 from streams.runtimes.stored import Key, StateHeader, pack
 from streams.transport import Message

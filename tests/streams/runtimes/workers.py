@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from records import EventKind, JobEvent, LogChunk, NodeLogChunk, Record
+from schedmate_records import EventKind, JobEvent, LogChunk, NodeLogChunk, Record
 from streams.kafka import KafkaProducer, read_back
 from streams.kafka.admin import admin_client
 from streams.kafka.consumer import open_consumer

@@ -16,7 +16,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end }}
 
 {{/* The settings file. */}}
-{{- define "schedmate.settings" -}}
+{{- define "schedmate.settings.settings.settings" -}}
 schedmate.toml: |
 {{ .Values.settings | toToml | indent 2 }}
 {{- end }}
@@ -40,7 +40,7 @@ metadata:
   labels:
     {{- include "schedmate.labels" . | nindent 4 }}
   annotations:
-    checksum/settings: {{ include "schedmate.settings" .root | sha256sum }}
+    checksum/settings: {{ include "schedmate.settings.settings.settings" .root | sha256sum }}
     {{- with $values.podAnnotations }}{{ toYaml . | nindent 4 }}{{ end }}
 spec:
   serviceAccountName: {{ $name }}-{{ .component }}

@@ -6,8 +6,8 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
-from processors.advise.metadata import operations
-from processors.advise.metadata.values import (
+from .. import operations
+from ..values import (
     UNKNOWN,
     Class,
     Config,
@@ -19,7 +19,6 @@ from processors.advise.metadata.values import (
     Value,
     dotted,
 )
-
 from .config_arguments import read_options
 
 Program = Any

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from processors.advise.metadata import operations
-from processors.advise.metadata.mappings import entries
-from processors.advise.metadata.values import (
+from .. import operations
+from ..mappings import entries
+from ..values import (
     UNKNOWN,
     Class,
     Config,

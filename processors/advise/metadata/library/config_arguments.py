@@ -3,8 +3,7 @@
 import re
 from typing import Any
 
-from processors.advise.metadata.values import Value
-
+from ..values import Value
 from .parsing import parse_configuration, scalar
 from .paths import read_text
 

@@ -5,10 +5,9 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any
 
-from processors.advise.metadata import operations
-from processors.advise.metadata.budget import step
-from processors.advise.metadata.values import UNKNOWN, Class, Config, Instance, OpenFile, Term, Value
-
+from .. import operations
+from ..budget import step
+from ..values import UNKNOWN, Class, Config, Instance, OpenFile, Term, Value
 from .merging import interpolated, merged, overrides, set_path
 from .namespaces import as_config
 from .parsing import DEEPEST, parse_configuration, parse_json, parse_yaml, scalar, split_words

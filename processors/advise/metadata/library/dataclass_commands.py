@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from processors.advise.metadata import operations
-from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Instance, Model, Term, Value, dotted
-
+from .. import operations
+from ..values import UNKNOWN, Class, Config, Function, Instance, Model, Term, Value, dotted
 from .argument_parsers import is_parser
 from .configurations import load_file
 from .hydra import locate

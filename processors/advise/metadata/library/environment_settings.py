@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from processors.advise.metadata.values import Class, Instance, Term
-
+from ..values import Class, Instance, Term
 from .parsing import scalar
 
 Program = Any

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from processors.advise.metadata.values import UNKNOWN, Config, Function, Value
-
+from ..values import UNKNOWN, Config, Function, Value
 from .argument_parsers import truth_word
 from .merging import set_path
 from .namespaces import as_config

@@ -4,8 +4,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Instance, OpenFile, Term, Value, dotted
-
+from ..values import UNKNOWN, Class, Config, Function, Instance, OpenFile, Term, Value, dotted
 from .argument_parsers import Option, Parser
 from .merging import set_path
 from .parsing import split_words

@@ -7,8 +7,7 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any
 
-from processors.advise.metadata.values import Class, Config, Function, Term, Value
-
+from ..values import Class, Config, Function, Term, Value
 from .paths import path_text, read_text
 from .standard_library import literal
 

@@ -7,8 +7,7 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any
 
-from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Model, Module, Term, Value
-
+from ..values import UNKNOWN, Class, Config, Function, Model, Module, Term, Value
 from .configurations import structured
 from .merging import interpolated, merged, set_path
 from .namespaces import as_config

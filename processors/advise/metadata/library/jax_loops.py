@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from processors.advise.metadata.trace import Loop
-from processors.advise.metadata.values import UNKNOWN, Range, Value
+from ..trace import Loop
+from ..values import UNKNOWN, Range, Value
 
 Program = Any
 Arguments = tuple[Value, ...]

@@ -6,8 +6,7 @@ Its documentation, 1.9, "Trainer.add_argparse_args" and "Trainer.from_argparse_a
 from collections.abc import Mapping
 from typing import Any
 
-from processors.advise.metadata.values import UNKNOWN, Class, Config, Function, Term, Value, dotted
-
+from ..values import UNKNOWN, Class, Config, Function, Term, Value, dotted
 from .argument_parsers import Option, is_parser
 
 Program = Any

@@ -2,10 +2,9 @@
 
 import re
 
-from processors.advise.metadata import operations
-from processors.advise.metadata.budget import step
-from processors.advise.metadata.values import UNKNOWN, Config, Instance, Value
-
+from .. import operations
+from ..budget import step
+from ..values import UNKNOWN, Config, Instance, Value
 from .namespaces import as_config
 from .parsing import DEEPEST, scalar
 from .standard_library import copied

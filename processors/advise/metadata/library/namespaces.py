@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from processors.advise.metadata.budget import step
-from processors.advise.metadata.values import Config, Value
+from ..budget import step
+from ..values import Config, Value
 
 Program = Any
 Arguments = tuple[Value, ...]

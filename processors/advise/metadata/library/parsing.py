@@ -7,10 +7,9 @@ from typing import Any
 
 import yaml
 
-from processors.advise.metadata import operations
-from processors.advise.metadata.budget import step
-from processors.advise.metadata.values import Value
-
+from .. import operations
+from ..budget import step
+from ..values import Value
 from .standard_library import literal
 
 MOST_NODES = 20_000

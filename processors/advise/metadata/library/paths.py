@@ -5,8 +5,8 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any
 
-from processors.advise.metadata import operations
-from processors.advise.metadata.values import (
+from .. import operations
+from ..values import (
     UNKNOWN,
     Config,
     OpenFile,

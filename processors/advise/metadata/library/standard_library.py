@@ -5,10 +5,9 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from processors.advise.metadata import operations
-from processors.advise.metadata.budget import step
-from processors.advise.metadata.values import UNKNOWN, Class, Config, DefaultMapping, Function, Model, Term, Value
-
+from .. import operations
+from ..budget import step
+from ..values import UNKNOWN, Class, Config, DefaultMapping, Function, Model, Term, Value
 from .builtin_functions import converted, import_module
 
 Program = Any

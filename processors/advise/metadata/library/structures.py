@@ -7,8 +7,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from processors.advise.metadata.values import UNKNOWN, Class, Config, Instance, Scope, Value
-
+from ..values import UNKNOWN, Class, Config, Instance, Scope, Value
 from .parsing import parse_json, parse_yaml
 from .paths import read_text
 

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from processors.advise.metadata import operations
-from processors.advise.metadata.values import UNKNOWN, Config, Function, Instance, Term, Value
-
+from .. import operations
+from ..values import UNKNOWN, Config, Function, Instance, Term, Value
 from .builtin_functions import range_of
 from .configurations import load_file
 from .namespaces import as_config

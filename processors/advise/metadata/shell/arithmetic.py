@@ -4,8 +4,7 @@ import ast
 import re
 from collections.abc import Mapping
 
-from processors.advise.metadata import operations
-
+from .. import operations
 from .state import Shell
 
 _REFERENCE = re.compile(r"\$\{?(\w+)\}?")

@@ -4,8 +4,7 @@ import posixpath
 import re
 from collections.abc import Mapping
 
-from processors.advise.metadata.tree import SourceTree
-
+from ..tree import SourceTree
 from .state import Shell, ShellCommand
 from .statements import LONGEST_SCRIPT, ShellStatements
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from processors.advise.metadata.tree import ROOT, SourceTree
+from ..tree import ROOT, SourceTree
 
 MOST_COMMANDS = 100
 MOST_STEPS = 5_000

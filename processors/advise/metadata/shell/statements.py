@@ -10,8 +10,7 @@ import re
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
-from processors.advise.metadata.registry import listed
-
+from ..registry import listed
 from .arithmetic import evaluate
 from .conditions import holds
 from .state import MOST_ITEMS, Shell, ShellCommand

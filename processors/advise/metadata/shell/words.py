@@ -6,8 +6,7 @@ import re
 import shlex
 from collections.abc import Callable
 
-from processors.advise.metadata.tree import ROOT
-
+from ..tree import ROOT
 from .arithmetic import evaluate
 from .state import LONGEST_VALUE, MOST_ITEMS, Shell
 

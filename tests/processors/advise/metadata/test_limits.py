@@ -11,7 +11,7 @@ import pytest
 from processors.advise.metadata import Answer, Job, ask, extract
 from processors.advise.metadata.budget import Guard, Stopped, step
 from processors.advise.metadata.reading import workload as read
-from records import Workload
+from schedmate_records import Workload
 
 from .hostile_trees import CUT, TRAINING, TREES
 from .trees import grown, workload

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from processors.advise.metadata import Job
 from processors.advise.metadata.reading import workload as read_workload
-from records import Workload
+from schedmate_records import Workload
 
 
 def grown(root: Path, files: dict[str, str]) -> Path:

@@ -10,7 +10,7 @@ from processors.advise.past import MemoryHistory, PastJob, SubmittedJob
 from processors.advise.past.embedding import Embed, by_model, record_vector
 from processors.advise.past.similar_jobs import MemorySimilarJobs
 from processors.classify.onnx import OnnxEmbedder
-from records import Workload
+from schedmate_records import Workload
 
 GPT2 = Workload(
     model_name="GPT-2", task_type="language-modeling", dataset_train="OpenWebText", iters=90, iter_type="epoch"

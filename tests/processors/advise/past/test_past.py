@@ -13,7 +13,7 @@ from processors.advise.past import MemoryHistory, PastEstimator, PastJob, Submit
 from processors.advise.past.command_line import fingerprint, scale
 from processors.advise.past.embedding import DIMENSIONS, embed_command, embed_workload
 from processors.advise.past.vectors import VectorIndex
-from records import Workload
+from schedmate_records import Workload
 
 
 def job(command: str, directory: str = "/home/ada/p", name: str = "new", **fields: Any) -> SubmittedJob:

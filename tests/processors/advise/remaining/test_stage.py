@@ -6,7 +6,7 @@ import pytest
 
 from processors.job import JobProcessor
 from processors.state import JobState
-from records import ANSWERED, Estimate, EventKind, JobEvent, LogChunk, Position, encode
+from schedmate_records import ANSWERED, Estimate, EventKind, JobEvent, LogChunk, Position, encode
 
 STEP_S = 6.0
 

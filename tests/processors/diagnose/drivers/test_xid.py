@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.diagnose.drivers import Xid, read_xid
-from records import RecoveryAction
+from schedmate_records import RecoveryAction
 
 FABRIC_MANAGER = "nv-fabricmanager[5183]: detected NVSwitch "
 BIT_ERRORS = "149, NETIR_BER_EVENT Nonfatal XC0 i0 Link 03 (0x00086226 0x00000000 0x00000000)"

@@ -6,7 +6,7 @@ import pytest
 from processors.diagnose.catalogue import load
 from processors.diagnose.nodes import NodeLogReader, corroborate
 from processors.new_lines import NewLines
-from records import Component, ErrorType, Evidence, Failure, FailureSource, NodeFinding, Position, Severity
+from schedmate_records import Component, ErrorType, Evidence, Failure, FailureSource, NodeFinding, Position, Severity
 
 SIGNATURES = load()
 BY_NAME = {one.name: one for one in SIGNATURES}

@@ -11,7 +11,7 @@ from processors.diagnose.stage import Diagnosis
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
 from processors.state import JobState
-from records import (
+from schedmate_records import (
     BY_RECORD,
     Component,
     ErrorType,

@@ -6,7 +6,16 @@ from processors.diagnose.catalogue import load
 from processors.diagnose.nodes import GpuReader, NodeLogReader
 from processors.diagnose.nodes.gpu import GpuMemory
 from processors.new_lines import NewLines
-from records import Component, ErrorType, GpuProcess, GpuSample, NodeFinding, Position, RecoveryAction, Severity
+from schedmate_records import (
+    Component,
+    ErrorType,
+    GpuProcess,
+    GpuSample,
+    NodeFinding,
+    Position,
+    RecoveryAction,
+    Severity,
+)
 
 SIGNATURES = load()
 LOG, GPU = NodeLogReader(SIGNATURES), GpuReader(SIGNATURES)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from processors.diagnose.review import prepare, review_question
-from records import ChunkReference, ErrorType, Evidence, Failure, ModelQuestion, Sample
+from schedmate_records import ChunkReference, ErrorType, Evidence, Failure, ModelQuestion, Sample
 
 
 def evidence(line: int, text: str, rank: int | None = 0, offset: int = 5) -> Evidence:

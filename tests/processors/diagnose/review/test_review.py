@@ -15,7 +15,7 @@ from processors.diagnose.review.reviewer import FailureReviewer
 from processors.diagnose.review.revision import CERTAIN, revised
 from processors.prompts.quoting import NumberedLine
 from processors.prompts.schema import problem
-from records import Component, ErrorType, Evidence, Failure, ModelAnswer, Position
+from schedmate_records import Component, ErrorType, Evidence, Failure, ModelAnswer, Position
 from streams.model_worker.http_server import HttpModelServer
 from streams.model_worker.pool import ModelLimits, ModelPool
 from tests.metric_values import value

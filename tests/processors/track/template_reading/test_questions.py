@@ -2,7 +2,7 @@
 
 from processors.track.template_reading import TemplateQuestions, prepare, template_question
 from processors.track.template_reading.questions import FIRST_LOOK, QUESTIONS, TEMPLATES
-from records import Evidence, LogChunk, ModelQuestion, Position, Sample
+from schedmate_records import Evidence, LogChunk, ModelQuestion, Position, Sample
 
 
 def asked(state: TemplateQuestions) -> ModelQuestion:

@@ -12,7 +12,7 @@ from processors.prompts.schema import problem
 from processors.track.template_reading.check import Confirmed, Template, confirmed, point
 from processors.track.template_reading.prepare import could_be_confirmed
 from processors.track.template_reading.prompt import UNITS, fields, numbers, prompt, texts_of
-from records import Evidence, Sample
+from schedmate_records import Evidence, Sample
 
 STEP_S, EVERY = 0.05, 10
 

@@ -5,7 +5,7 @@ import sys
 
 import structlog
 
-from records import encode
+from schedmate_records import encode
 from streams.producers.gpu import GpuError, NvmlSource
 
 structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))

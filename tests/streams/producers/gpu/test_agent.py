@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from records import GpuSample, decode
+from schedmate_records import GpuSample, decode
 from streams.memory import MemoryBroker
 from streams.producers.gpu import (
     GpuAgent,

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from records import GpuSample, decode
+from schedmate_records import GpuSample, decode
 from streams.kafka import KafkaConsumer, KafkaProducer
 from streams.producers.gpu import GpuAgent, sample_id
 from tests.servers.kafka import Kafka

@@ -4,7 +4,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from records import GpuSample, encode
+from schedmate_records import GpuSample, encode
 from streams.producers.gpu import InvalidRecording, RecordingSource, RecordingWriter, sample_id, shipped_recording
 from streams.producers.gpu.made_up import ABOUT, NODE, samples
 

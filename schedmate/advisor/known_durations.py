@@ -1,0 +1,34 @@
+"""What Redis knows of how long jobs take: their progress, and the advisor's estimates."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from scheduler_bridge.schedulers import JobView
+from sinks.redis import read_job
+
+from ..services.sink import redis_client
+from ..settings.settings import RedisSection
+from .starts import Expected, Known
+
+
+@contextmanager
+def known_durations(settings: RedisSection) -> Iterator[Known]:
+    """Yield what tells how long jobs take; nothing is known where there is no Redis. It raises as `sinks.redis.read_job` does."""
+    if not settings.url:
+        yield lambda _: None
+        return
+    with redis_client(settings) as client:
+
+        def known(view: JobView) -> Expected | None:
+            status = read_job(client, view.job, prefix=settings.prefix)
+            if status is None or status.estimate_attempt != view.attempt or status.estimate_time is None:
+                return None
+            if status.estimate_remaining_s is not None:
+                ends = (status.estimate_remaining_s, status.estimate_remaining_low_s, status.estimate_remaining_high_s)
+                return Expected(*ends, time=status.estimate_time, whole=False)
+            if status.estimate_duration_s is None:
+                return None
+            ends = (status.estimate_duration_s, status.estimate_low_s, status.estimate_high_s)
+            return Expected(*ends, time=status.estimate_time, whole=True)
+
+        yield known

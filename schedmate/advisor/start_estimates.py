@@ -1,0 +1,52 @@
+"""What jobs that wait were told of their starts, as records: kept so that it can be held against the starts that come."""
+
+import math
+from collections.abc import Iterable, Mapping
+
+from schedmate_records import StartEstimate
+from scheduler_bridge.schedulers.queue import WaitingJob
+from streams.transport import Producer, TransportError, outgoing
+
+from ..simulate.starts import StartRange
+
+METHOD = "queue"
+ACKNOWLEDGED_S = 30.0
+
+
+def estimates(ranges: Iterable[StartRange], waiting: Mapping[str, WaitingJob], now: float) -> list[StartEstimate]:
+    """Return a record of each range that says something. `waiting`: the jobs by their ids; `now` in seconds since 1970."""
+    return [
+        StartEstimate(
+            id=f"start/{each.job}/{waiting[each.job].view.attempt}/{now:.0f}",
+            job=each.job,
+            attempt=waiting[each.job].view.attempt,
+            incarnation=waiting[each.job].view.incarnation,
+            time=now,
+            expected_s=_known_s(each.expected),
+            low_s=_known_s(each.low),
+            high_s=_known_s(each.high),
+            chance=each.chance,
+            method=METHOD,
+        )
+        for each in ranges
+        if each.chance
+    ]
+
+
+def write(producer: Producer, records: Iterable[StartEstimate]) -> None:
+    """Return once Kafka has them all.
+
+    Raises:
+        TransportError: No broker, or no right to write.
+    """
+    sent = [producer.send(outgoing(each)) for each in records]
+    try:
+        for each in sent:
+            each.result(ACKNOWLEDGED_S)
+    except TimeoutError as error:
+        raise TransportError(f"expected an acknowledgement within {ACKNOWLEDGED_S:g} s, got none") from error
+
+
+def _known_s(seconds: float) -> float | None:
+    """Return `seconds`, or null where they never end."""
+    return seconds if math.isfinite(seconds) else None

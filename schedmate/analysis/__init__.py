@@ -1,0 +1,1 @@
+"""Reads stored and live logs in one process, without a server."""

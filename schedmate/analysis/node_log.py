@@ -1,0 +1,85 @@
+"""Stored kernel and system logs: is a file one, and what does it say of its node?"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from processors.diagnose.catalogue import Signature
+from processors.diagnose.nodes import NodeLogReader
+from processors.new_lines import Numbering, deduplicate
+from schedmate_records import LogChunk, NodeFinding, Position
+
+_SPEAKERS = (
+    r"kernel|systemd[\w-]*|slurm\w+|sshd|nvidia[\w-]*|nv-[\w-]+|opensm|openibd|chronyd|ntpd|dbus[\w-]*|NetworkManager|CRON|crond|irqbalance|"
+    r"containerd|dockerd|kubelet|smartd|rasdaemon|mcelog|ipmi\w*|multipathd?|audit\w*|rsyslogd|udevadm|lctl|mmfsd?"
+)
+_FORMS = re.compile(
+    r"(?:<\d{1,3}>)?(?:"
+    r"\[ *\d+\.\d{6}\] "  # dmesg
+    r"|\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \d{4}\] "  # dmesg -T
+    r"|(?:kern|daemon|user|syslog|auth) +:\w+ *: \["  # dmesg -x
+    r"|\d+,\d+,\d+,[-\w=,]+;"  # /dev/kmsg
+    r"|(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT[\d:.,]+(?:Z|[+-]\d\d:?\d\d)) "  # journal, syslog
+    rf"\S+ (?:{_SPEAKERS})(?:\[\d+\])?: "
+    r")"
+)
+LOOKED_AT, ENOUGH = 200, 0.8
+"""Lines of a log that show what it is, and the share of them that has the form of a kernel's or a daemon's."""
+SORTS = 1000
+"""Different findings that are kept: far more than `report` shows; the rest is a flood."""
+
+
+def is_node_log(lines: Sequence[str]) -> bool:
+    """Return whether a log that begins with `lines` is a node's kernel or system log (dmesg, /dev/kmsg, journal, syslog)."""
+    looked_at = [line for line in lines[:LOOKED_AT] if line.strip() and not line.startswith((" ", "-- "))]
+    return bool(looked_at) and sum(_FORMS.match(line) is not None for line in looked_at) >= ENOUGH * len(looked_at)
+
+
+@dataclass
+class Sign:
+    """One sort of trouble: the line that told of it first, the last one, and how many did."""
+
+    first: NodeFinding
+    last_line: int
+    times: int = 1
+
+    def contract(self) -> dict[str, Any]:
+        """Return it as the JSON of `analyze --format json`."""
+        one = self.first
+        return {
+            "signature": one.signature,
+            "severity": one.severity,
+            "error_type": one.error_type,
+            "component": one.component,
+            "device": one.device or None,
+            "jobs": one.jobs,
+            "line": one.place.line,
+            "text": one.place.text,
+            "last_line": self.last_line,
+            "times": self.times,
+        }
+
+
+class NodeLog:
+    """Gathers what the chunks of one stored node log say, in the order in which it was said first."""
+
+    def __init__(self, signatures: Sequence[Signature]) -> None:
+        self._reader = NodeLogReader(signatures)
+        self._numbering = Numbering()
+        self._signs: dict[tuple[str, str, tuple[str, ...]], Sign] = {}
+
+    @property
+    def signs(self) -> list[Sign]:
+        """What was found so far."""
+        return list(self._signs.values())
+
+    def read(self, chunk: LogChunk, position: Position) -> None:
+        """Take the next chunk of the file."""
+        for one in self._reader.read("", "kernel", deduplicate(chunk, self._numbering), position):
+            key = (one.signature, one.device, tuple(one.jobs))
+            known = self._signs.get(key)
+            if known is not None:
+                known.times, known.last_line = known.times + 1, one.place.line
+            elif len(self._signs) < SORTS:
+                self._signs[key] = Sign(one, one.place.line)

@@ -1,0 +1,60 @@
+"""What is installed only where it is asked for, so that the base stays small."""
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+
+from schedmate_records import UserError
+
+EXTRA_OF: Mapping[str, str] = {
+    "FlagEmbedding": "gpu",
+    "chdb": "embedded",
+    "clickhouse_connect": "sink",
+    "faust": "worker",
+    "google": "otel",
+    "jinja2": "web",
+    "kubernetes": "kubernetes",
+    "lightgbm": "advise",
+    "markupsafe": "web",
+    "matplotlib": "simulate",
+    "mlflow": "export",
+    "mode": "worker",
+    "onnxruntime": "minilm",
+    "opentelemetry": "otel",
+    "redis": "sink",
+    "sklearn": "advise",
+    "starlette": "web",
+    "tensorboardX": "export",
+    "tokenizers": "minilm",
+    "uvicorn": "web",
+    "urllib3": "kubernetes",
+    "vllm": "gpu",
+    "tree_sitter": "advise",
+    "tree_sitter_bash": "advise",
+    "yaml": "advise",
+}
+"""The extra that brings a module."""
+
+
+class MissingExtra(UserError):
+    """A module of an extra is not installed; the message says what to install."""
+
+    def __init__(self, module: str) -> None:
+        super().__init__(
+            f"expected the module {module}, which is not installed: pip install 'schedmate[{EXTRA_OF[module]}]'"
+        )
+
+
+def require(module: str) -> None:
+    """Raise `MissingExtra` where `module` is not installed."""
+    if find_spec(module) is None:
+        raise MissingExtra(module)
+
+
+def missing_extra(error: BaseException | None) -> MissingExtra | None:
+    """Return what to tell a person where a missing module of an extra caused `error`; None where something else did."""
+    while error is not None:
+        module = (getattr(error, "name", None) or "").partition(".")[0]
+        if isinstance(error, ModuleNotFoundError) and module in EXTRA_OF:
+            return MissingExtra(module)
+        error = error.__cause__
+    return None

@@ -1,0 +1,90 @@
+"""The language model as the settings say."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from processors.prompts import Prompt
+from schedmate_records import LogChunk, ModelAnswer, ModelQuestion
+from streams.model_worker.answering import QuestionAnswerer
+from streams.model_worker.answers import AnswerStore
+from streams.model_worker.http_server import HttpModelServer
+from streams.model_worker.language_model import LanguageModel, ModelError, ModelServer, ModelUnavailable
+from streams.model_worker.pool import ModelLimits, ModelPool
+
+from ..cli.safe_console import SafeConsole
+from ..settings.settings import LanguageModelSection, SettingsError
+
+PATIENCE = 3
+"""A question may take so many times the limit of one attempt, waiting and pauses included."""
+
+Ask = Callable[[ModelQuestion, Mapping[int, LogChunk]], ModelAnswer | None]
+"""Returns the answer to a question about some chunks, by offset; None where there is none."""
+
+
+def model_servers(settings: LanguageModelSection) -> list[HttpModelServer]:
+    """Return the servers, without asking them. Raises `SettingsError` where an address is none or the key's file cannot be read."""
+    key = settings.secret()
+    try:
+        return [HttpModelServer(url, settings.model, key) for url in settings.servers]
+    except ValueError as error:
+        raise SettingsError(f"language_model.servers: {error}") from error
+
+
+def language_model(settings: LanguageModelSection) -> ModelPool | None:
+    """Return what answers questions, or None where no server and no model is configured. Loads the model, which takes minutes.
+
+    Raises:
+        SettingsError: As `model_servers`, or the model cannot be loaded.
+    """
+    servers: list[ModelServer] = [_loaded(settings)] if settings.load else [*model_servers(settings)]
+    if not servers:
+        return None
+    limits = ModelLimits(
+        concurrency=settings.concurrency,
+        timeout_s=settings.timeout_seconds,
+        total_s=PATIENCE * settings.timeout_seconds,
+        attempts=settings.attempts,
+        per_job_hour=settings.questions_per_job_hour,
+        per_hour=settings.questions_per_hour,
+    )
+    try:
+        store = AnswerStore(settings.answers_kept, settings.answers_file)
+    except OSError as error:
+        raise SettingsError(f"language_model.answers_file: {error}") from error
+    return ModelPool(servers, limits, store, settings.model)
+
+
+def asked_at_once(model: LanguageModel) -> Ask:
+    """Return what asks `model` and waits for its answer; a person at a terminal is told so on standard error."""
+    console = SafeConsole(stderr=True)
+
+    def ask(question: ModelQuestion, chunks: Mapping[int, LogChunk]) -> ModelAnswer | None:
+        with console.status(f"asking the language model about {question.job}", spinner="line"):
+            try:
+                return QuestionAnswerer(model, lambda _: chunks).answer(question)
+            except ModelUnavailable:
+                return None
+
+    return ask
+
+
+def ask_or_none(model: LanguageModel) -> Callable[[Prompt], Mapping[str, Any] | None]:
+    """Return what asks `model` and waits; None where nobody can be asked, or there is no answer."""
+
+    def ask(prompt: Prompt) -> Mapping[str, Any] | None:
+        try:
+            answer = model.ask(prompt)
+        except ModelUnavailable:
+            return None
+        return answer.content if answer else None
+
+    return ask
+
+
+def _loaded(settings: LanguageModelSection) -> ModelServer:
+    from streams.model_worker.vllm_model import VllmModel  # noqa: PLC0415  # only where one is loaded
+
+    try:
+        return VllmModel(settings.load, settings.load_tokens, settings.concurrency, settings.load_options)
+    except (ModuleNotFoundError, ModelError) as error:
+        raise SettingsError(f"language_model.load = {settings.load}: {error}") from error

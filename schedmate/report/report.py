@@ -1,0 +1,285 @@
+"""An analysis for a person: what to say, in words and quoted lines, and how a terminal shows it."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from processors.track.step_time_candidate import StepTimeCandidate
+from processors.track.step_time_candidates import THRESHOLD
+from schedmate_records import Alarm, Checkpoint, Failure, JobMetric, ModelAnswer, OverRanks, Severity, counted
+from streams.producers.chunker import SHIPPED
+
+from ..analysis.analysis import Analysis
+from ..analysis.analysis.node_log import Sign
+from ..top.top.sparkline import sparkline
+
+_TEMPLATES = 3
+"""Templates of reports that are shown."""
+_ALARMS = 5
+"""Alarms that are shown."""
+_SIGNS = 50
+"""Sorts of trouble of a node that are shown."""
+
+AGAIN = {
+    True: "starting again should help",
+    False: "starting again will not help",
+    None: "starting again may or may not help",
+}
+NO_REPORT = "no line reports progress"
+NO_CLOCK = "no time, rate or clock stands beside a step"
+
+METHODS = {
+    "stated": "printed in the log",
+    "rate": "from the printed rate",
+    "timestamps": "from printed timestamps",
+    "arrival": "from the arrival of lines",
+    "model": "printed in the log, as a language model reads it",
+}
+
+
+class Row(NamedTuple):
+    """A sentence about what `name` says; an empty name goes on with the row before."""
+
+    name: str
+    text: str
+
+
+class Quote(NamedTuple):
+    """A line of the log, that the row before rests on."""
+
+    line: int
+    text: str
+
+
+Part = Row | Quote
+
+
+def report(analysis: Analysis, explain: bool = False) -> RenderableType:
+    """Return what `parts` says of a log, as a terminal shows it."""
+    return Group(Text(headline(analysis), style="bold"), *map(_shown, parts(analysis, explain)), Text())
+
+
+def _shown(part: Part) -> Text:
+    if isinstance(part, Row):
+        return Text(f"  {part.name:<9} {part.text}")
+    return Text(f"  {part.line:>9} | {part.text}", style="dim")
+
+
+def headline(analysis: Analysis) -> str:
+    """Return which log it is."""
+    return f"{analysis.file}  {counted(analysis.lines, 'line')}"
+
+
+def parts(analysis: Analysis, explain: bool = False) -> list[Part]:
+    """Return what a person should know of a log: progress, speed, how it went, verdict and the quoted lines.
+
+    With `explain`, also the readings of the step time that lost, and why.
+    """
+    if analysis.signs is not None:
+        return _signs(analysis.signs)
+    said: list[Part] = [
+        Row("progress", _progress(analysis.metric)),
+        Row("speed", _speed(analysis.metric, analysis.readings)),
+    ]
+    said += [*_how(analysis), *_ranks(analysis.over_ranks), *_curves(analysis)]
+    said += [*_saved(analysis.checkpoint), *_alarms(analysis.alarms)]
+    if explain:
+        said += _explained(analysis)
+    failure = analysis.failure
+    if failure is None:
+        said.append(Row("verdict", analysis.illegible or "no failure seen"))
+    else:
+        said += [Row("verdict", verdict(failure)), *(Quote(each.line, each.text) for each in failure.evidence)]
+        said += [Row("to do", analysis.action)] if analysis.action else []
+    said += [Row("model", second_look(each)) for each in analysis.answers if each.review]
+    return said
+
+
+def summary(analysis: Analysis) -> str:
+    """Return what matters most of a log, in one sentence: the verdict, else the worst of a node's log, else how far it came."""
+    if analysis.signs is not None:
+        return _signs(analysis.signs)[0].text
+    if analysis.failure is not None:
+        return verdict(analysis.failure)
+    return analysis.illegible or f"no failure seen; {_progress(analysis.metric)}"
+
+
+def _signs(signs: Sequence[Sign]) -> list[Part]:
+    """Show what a node's log says, the worst first."""
+    rows: list[Part] = [] if signs else [Row("node", "no sign of trouble that is known")]
+    for sign in sorted(signs, key=lambda each: list(Severity).index(each.first.severity))[:_SIGNS]:
+        one, often = sign.first, f", {sign.times} times, until line {sign.last_line}" if sign.times > 1 else ""
+        whose = f", job {', '.join(one.jobs)}" if one.jobs else ""
+        rows.append(
+            Row(
+                one.severity, f"{one.signature} ({one.component}{f' {one.device}' if one.device else ''}{whose}){often}"
+            )
+        )
+        rows.append(Quote(one.place.line, one.place.text))
+    return [*rows, Row("", f"and {counted(len(signs) - _SIGNS, 'more sort')}")] if len(signs) > _SIGNS else rows
+
+
+def verdict(failure: Failure) -> str:
+    """Return the verdict in one sentence, the short meaning first; the lines that it rests on are not in it."""
+    kind = str(failure.error_type).replace("_", " ")
+    where = f" ({failure.faulty_component})" if failure.faulty_component != "none" else ""
+    root = failure.root
+    line = f"line {root.line}" if root else "no line explains it"
+    cause = failure.signature.replace("_", " ")
+    told = "" if root and failure.message in root.text else f": {failure.message}"
+    return (
+        f"{kind}{where}{f', {cause}' if cause else ''}, {line}{told}; {AGAIN[failure.restartable]} "
+        f"(confidence {failure.confidence:.2f})"
+    )
+
+
+def second_look(answer: ModelAnswer) -> str:
+    """Return what a language model said about the verdict, in one sentence; it need not be right."""
+    review = answer.review
+    if review is None:
+        return ""
+    where = f" ({review.faulty_component})" if review.faulty_component != "none" else ""
+    lines = ", ".join(str(each.line) for each in answer.lines)
+    return f"{answer.model} says {str(review.error_type).replace('_', ' ')}{where}, from {f'lines {lines}' if lines else 'no line'}"
+
+
+def seconds(value: float) -> str:
+    """Return a duration in the unit that a person would choose."""
+    return f"{value * 1000:.3g} ms" if value < 1 else f"{value:.4g} s"
+
+
+def rate(value: float) -> str:
+    """Return a throughput as a person writes it: no powers of ten."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _progress(metric: JobMetric | None) -> str:
+    if metric is None:
+        return f"unknown: {NO_REPORT}"
+    known = {"step": metric.step, "epoch": metric.epoch, "loss": metric.loss}
+    said = [
+        f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in known.items()
+        if value is not None
+    ]
+    return ", ".join(said) or "unknown: no line names a step"
+
+
+def _speed(metric: JobMetric | None, readings: Sequence[StepTimeCandidate]) -> str:
+    if metric is None:
+        return f"unknown: {NO_REPORT}"
+    if metric.step_time_s is None and metric.throughput is None:
+        return f"unknown: {_why_unknown(metric, readings)}"
+    parts = []
+    if metric.step_time_s is not None:
+        parts.append(f"{seconds(metric.step_time_s)} a step")
+    if metric.throughput is not None:
+        parts.append(f"{rate(metric.throughput)} {metric.throughput_unit or ''}".strip())
+    how = [METHODS.get(metric.method, metric.method)] if metric.method != "unknown" else []
+    how.append(f"median of {counted(metric.reports, 'report')}")
+    return f"{', '.join(parts)} ({', '.join(how)})"
+
+
+def _why_unknown(metric: JobMetric, readings: Sequence[StepTimeCandidate]) -> str:
+    """Return in one clause why no speed is given."""
+    if readings:
+        return f"{readings[0].what} was read and not believed: {readings[0].why}"
+    return "one report alone, and none before to compare it with" if metric.reports == 1 else NO_CLOCK
+
+
+def _how(analysis: Analysis) -> list[Part]:
+    """Say how the step time was obtained, and which templates were taken as progress."""
+    rows: list[Part] = []
+    if analysis.metric is not None and analysis.metric.step_time_s is not None:
+        best = analysis.readings[0] if analysis.readings else None
+        rows.append(
+            Row(
+                "how",
+                f"{best.what}: {best.why}" if best else "the times at which events say that steps began and ended",
+            )
+        )
+    total = sum(analysis.templates.values())
+    for place, (template, count) in enumerate(analysis.templates.most_common(_TEMPLATES)):
+        rows.append(Row("" if place else "reports", f"{count} of {total} read: {template}"))
+    if rows and analysis.lines > SHIPPED.pieces:
+        rows.append(Row("", f"of each {SHIPPED.pieces} lines the newest reports are read"))
+    return rows
+
+
+def _curves(analysis: Analysis) -> list[Part]:
+    """Draw step time (its range) and loss (first to last) over the reports; no curve of fewer than five."""
+    rows: list[Part] = []
+    times = [point.seconds for point in analysis.points if point.seconds is not None]
+    losses = [(point.loss, point.line) for point in analysis.points if point.loss is not None]
+    if curve := sparkline(times):
+        rows.append(Row("step time", f"{curve}  {seconds(min(times))} to {seconds(max(times))}"))
+    if len(losses) > 1:
+        curve = sparkline([loss for loss, _ in losses])
+        (first, begin), (last, end) = losses[0], losses[-1]
+        rows.append(
+            Row("loss", f"{f'{curve}  ' if curve else ''}{first:.4g} → {last:.4g} (lines {begin:,} to {end:,})")
+        )
+    return rows
+
+
+def _ranks(ranks: OverRanks | None) -> list[Part]:
+    if ranks is None:
+        return []
+    slowest = f"rank {ranks.slowest} is the slowest, {ranks.lag:.2f} times the median"
+    return [Row("ranks", f"{ranks.ranks}: {seconds(ranks.step_time_s)} a step, spread {ranks.spread:.0%}; {slowest}")]
+
+
+def _saved(checkpoint: Checkpoint | None) -> list[Part]:
+    """Show where the job could go on, with the line that shows that it is durable."""
+    if checkpoint is None:
+        return []
+    step = f"step {checkpoint.step}" if checkpoint.step is not None else "a step that no line names"
+    where = f", {checkpoint.path}" if checkpoint.path else ""
+    shown = [Quote(each.line, each.text) for each in checkpoint.evidence[-1:]]
+    return [Row("saved", f"{step}{where}"), *shown]
+
+
+def _alarms(alarms: Sequence[Alarm]) -> list[Part]:
+    """Show what went wrong on the way, each with the line that shows it."""
+    rows: list[Part] = []
+    for place, alarm in enumerate(alarms[:_ALARMS]):
+        rows.append(Row("" if place else "alarms", alarm.detail))
+        rows += [Quote(each.line, each.text) for each in alarm.evidence[:1]]
+    if len(alarms) > _ALARMS:
+        rows.append(Row("", f"and {len(alarms) - _ALARMS} more"))
+    return rows
+
+
+def _explained(analysis: Analysis) -> list[Part]:
+    """List what was weighed, with scores: readings of the step time, numbers that may be the step or the loss, what events count."""
+    rows: list[Part] = []
+    for place, reading in enumerate(analysis.readings):
+        given = " (given)" if not place and reading.score >= THRESHOLD else ""
+        text = (
+            f"{seconds(reading.seconds)} from {reading.what}, score {max(reading.score, 0.0):.2f}{given}: {reading.why}"
+        )
+        rows.append(Row("" if place else "readings", text))
+    metric = analysis.metric
+    lacking = "no time beside a step; the rate is printed" if metric and metric.throughput is not None else NO_CLOCK
+    rows = rows or [Row("readings", f"none: {lacking}")]
+    return [*rows, *_columns(analysis), *_events(analysis)]
+
+
+def _columns(analysis: Analysis) -> Iterator[Part]:
+    """List the numbers that may be the step or the loss."""
+    for place, each in enumerate(analysis.columns):
+        named = f"`{each.name}`" if each.name else "a number without a name"
+        likely = " (likely enough)" if each.likely else ""
+        text = f"{named} may be the {each.role}, now {each.value:g}, log odds {each.score:.1f}{likely}"
+        yield Row("" if place else "columns", text)
+
+
+def _events(analysis: Analysis) -> Iterator[Part]:
+    """Say what the events of a structured log count, what agrees with that, and what came next."""
+    for solution in analysis.solutions:
+        for place, each in enumerate(filter(None, (solution.best, solution.other))):
+            why = f": {'; '.join(each.agreements)}" if each.agreements else ""
+            text = f"`{each.counter}` counts {each.role}s, score {each.score:.2f}{'' if place else ' (given)'}{why}"
+            yield Row("" if place else "events", text)

@@ -1,0 +1,1 @@
+"""All settings: their types, their sources, and the example file."""

@@ -1,0 +1,118 @@
+"""How much two jobs that share GPUs slow each other down, as measured."""
+
+import gzip
+import zlib
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from schedmate_records import NOT_JSON, UserError, in_words
+
+from .job import PackedWorkload
+from .reading import Row, rows
+
+MEDIUM, JUMBO = 0.95, 0.85
+"""Mean speed beside others below which a workload counts as medium, as jumbo (Lucid's packing analyzer, section 3.3)."""
+
+
+class PackedSpeeds:
+    """Speeds of pairs of workloads on one GPU, 1 being alone.
+
+    Args:
+        pairs: For two workloads, the speed of each beside the other.
+    """
+
+    def __init__(self, pairs: Mapping[tuple[PackedWorkload, PackedWorkload], tuple[float, float]]) -> None:
+        self._pairs = pairs
+        beside: dict[PackedWorkload, list[float]] = defaultdict(list)
+        for (one, other), (speed, other_speed) in pairs.items():
+            beside[one].append(speed)
+            beside[other].append(other_speed)
+        self._mean = {workload: sum(speeds) / len(speeds) for workload, speeds in beside.items()}
+
+    @property
+    def workloads(self) -> list[PackedWorkload]:
+        """The workloads that were measured, in the order of the measurements."""
+        return list(self._mean)
+
+    def of(self, one: PackedWorkload | None, other: PackedWorkload | None) -> tuple[float, float]:
+        """Return the speeds of two workloads beside each other; those of pairs that nobody measured are 1, as in Lucid's simulator."""
+        if one is None or other is None:
+            return 1.0, 1.0
+        if (one, other) in self._pairs:
+            return self._pairs[one, other]
+        second, first = self._pairs.get((other, one), (1.0, 1.0))
+        return first, second
+
+    def can_share(self, one: PackedWorkload | None, other: PackedWorkload | None) -> bool:
+        """Return whether two workloads fit on one GPU, as far as anyone measured."""
+        return min(self.of(one, other)) > 0
+
+    def sharing_score(self, workload: PackedWorkload | None) -> int:
+        """Return 0 for a workload that shares well, 1 for a medium one, 2 for a jumbo, and for one that was never measured."""
+        mean = self._mean.get(workload) if workload else None
+        if mean is None or mean < JUMBO:
+            return 2
+        return 1 if mean < MEDIUM else 0
+
+
+def read_packed_speeds(file: Path) -> PackedSpeeds:
+    """Read measured pairs in the columns of Lucid's `colocate_info.csv`.
+
+    Raises:
+        TraceError: A column is missing or a value is no number.
+    """
+    pairs: dict[tuple[PackedWorkload, PackedWorkload], tuple[float, float]] = {}
+    for row in rows(file):
+        one, other = _workload(row, "1"), _workload(row, "2")
+        speed, other_speed = row.number("speed1"), row.number("speed2")
+        if speed > 0 and other_speed > 0:
+            pairs.setdefault((one, other), (speed, other_speed))
+    return PackedSpeeds(pairs)
+
+
+def _workload(row: Row, which: str) -> PackedWorkload:
+    return PackedWorkload(
+        model=row.text("model" + which),
+        dataset=row.text("dataset" + which, ""),
+        batch_size=int(row.number("batchsize" + which, 0)),
+        amp=bool(row.number("amp" + which, 0)),
+    )
+
+
+def read_gavel_speeds(file: Path, gpu_type: str) -> PackedSpeeds:
+    """Read measured pairs of jobs of one GPU in the format of Gavel's `simulation_throughputs.json.gz` (Narayanan et al., OSDI 2020).
+
+    A pair of which one made no step (they do not fit into the memory together) has the speeds 0, 0: it cannot be packed.
+
+    Args:
+        file: The file.
+        gpu_type: `k80`, `p100` or `v100`.
+
+    Raises:
+        UserError: The file cannot be read, or says nothing of such GPUs.
+    """
+    try:
+        with gzip.open(file) as stream:
+            by_type = msgspec.json.decode(stream.read(), type=dict[str, dict[str, dict[str, float | list[float]]]])
+    except (OSError, EOFError, zlib.error, *NOT_JSON) as error:
+        raise UserError(f"expected throughputs of pairs in {file}: {in_words(error)}") from error
+    if gpu_type not in by_type:
+        raise UserError(f"expected one of {', '.join(sorted(by_type))} in {file}, got {gpu_type[:60]!r}")
+    steps = {name: beside for name, beside in by_type[gpu_type].items() if name.endswith(", 1)")}
+    alone = {name: beside.get("null") for name, beside in steps.items()}
+    pairs: dict[tuple[PackedWorkload, PackedWorkload], tuple[float, float]] = {}
+    for one, beside in steps.items():
+        for other, packed in beside.items():
+            own, others = alone[one], alone.get(other)
+            if not isinstance(packed, list) or not isinstance(own, float) or not isinstance(others, float):
+                continue
+            if len(packed) != 2:
+                raise UserError(
+                    f"expected the speeds of two jobs for {one} beside {other} in {file}, got {len(packed)}"
+                )
+            speeds = (packed[0] / own, packed[1] / others) if min(*packed, own, others) > 0 else (0.0, 0.0)
+            pairs.setdefault((PackedWorkload(one), PackedWorkload(other)), speeds)
+    return PackedSpeeds(pairs)

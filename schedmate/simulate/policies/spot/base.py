@@ -1,0 +1,171 @@
+"""What all policies for spot jobs share: two queues, gangs placed pod by pod, and evictions for high-priority jobs."""
+
+from bisect import insort
+from collections.abc import Callable, Sequence
+
+from ...cluster import Cluster
+from ...job import Job, JobClass, Run, Slice, Status
+from ...placement import best_fit
+from ...simulation import Simulation
+from .eviction import PodEvictionPlan, plan_evictions
+from .state import NodeState, SpotState
+
+GRACE_S = 30.0
+"""Between the notice of an eviction and the job's end (GFS, section 1)."""
+
+
+class SpotPolicy:
+    """A base for policies for spot jobs: they say where a pod goes, who goes for it, and when spot jobs may start.
+
+    High-priority jobs come first, by `hp_key`; for one that does not fit, spot jobs are evicted if that helps. Spot jobs follow, by
+    `spot_key`.
+
+    Attributes:
+        backfills: Jobs behind one that does not fit are tried.
+        state: Who is where, and what was evicted.
+        now: The time of the present decision, in seconds.
+    """
+
+    polls = False
+    backfills = True
+
+    def __init__(self, grace_s: float = GRACE_S) -> None:
+        self.grace_s = grace_s
+        self.state = SpotState()
+        self.now = 0.0
+        self.waiting_hp: list[Run] = []
+        self.waiting_spot: list[Run] = []
+
+    def hp_key(self, run: Run) -> tuple[float, ...]:
+        """Return what waiting high-priority jobs are sorted by, the same as long as they wait; by default their submission."""
+        return (run.job.submit_s, run.order)
+
+    def spot_key(self, run: Run) -> tuple[float, ...]:
+        """Return what waiting spot jobs are sorted by, the same as long as they wait; by default their submission."""
+        return (run.job.submit_s, run.order)
+
+    def choose(self, cluster: Cluster, job: Job) -> int | None:
+        """Return the node for the next pod of a job of whole GPUs; by default the one with the fewest free GPUs that suffices."""
+        for free in range(int(job.gpus), cluster.largest + 1):
+            for index in cluster.by_free[free]:
+                if job.gpu_type in {"", self.state.nodes[index].gpu_type}:
+                    return index
+        return None
+
+    def plan(self, cluster: Cluster, job: Job) -> PodEvictionPlan | None:
+        """Return who goes for a high-priority job; by default the youngest, from the node where the fewest must."""
+        return plan_evictions(cluster, self.state, job, _age, _few)
+
+    def may_start(self, simulation: Simulation, run: Run) -> bool:
+        """Return whether a spot job may start now if it fits; by default it may."""
+        return True
+
+    def may_evict(self, simulation: Simulation) -> bool:
+        """Return whether spot jobs may be evicted now; by default they may."""
+        return True
+
+    def before(self, simulation: Simulation) -> float | None:
+        """Act before jobs are started; return when to be asked again at the latest."""
+        return None
+
+    def submit(self, run: Run, now: float) -> None:
+        """Queue a job."""
+        self.state.note_end(run)
+        if run.job.job_class is JobClass.HP:
+            insort(self.waiting_hp, run, key=self.hp_key)
+            if not run.runs:
+                self.state.demand[run.job.user].change(now, run.job.total_gpus)
+        else:
+            insort(self.waiting_spot, run, key=self.spot_key)
+
+    def ended(self, run: Run, now: float) -> None:
+        """Count it."""
+        self.state.note_end(run)
+        if run.job.job_class is JobClass.HP:
+            self.state.demand[run.job.user].change(now, -run.job.total_gpus)
+        else:
+            self.state.ended += 1
+
+    def schedule(self, simulation: Simulation) -> float | None:
+        """Start high-priority jobs, evicting where that helps, then spot jobs."""
+        self.now = simulation.now
+        self.state.know(simulation.cluster)
+        again = self.before(simulation)
+        if self.waiting_hp:
+            self._pass(self.waiting_hp, lambda run: self._start_hp(simulation, run))
+            self.waiting_hp = [run for run in self.waiting_hp if run.status is Status.WAITING]
+        if self.waiting_spot:
+            self._pass(self.waiting_spot, lambda run: self._start_spot(simulation, run))
+            self.waiting_spot = [run for run in self.waiting_spot if run.status is Status.WAITING]
+        return again
+
+    def _pass(self, queue: list[Run], start: Callable[[Run], bool]) -> None:
+        """Try the jobs of a queue in order; a size that did not fit is not tried again, for nothing gets free meanwhile."""
+        unfit: set[tuple[float, int, str]] = set()
+        for run in queue:
+            size = (run.job.gpus, run.job.pods, run.job.gpu_type)
+            if size not in unfit and not start(run):
+                if not self.backfills:
+                    return
+                unfit.add(size)
+
+    def _start_hp(self, simulation: Simulation, run: Run) -> bool:
+        placement = self.place(simulation.cluster, run.job)
+        if placement is not None:
+            self._start(simulation, run, placement)
+            return True
+        if not self.state.spot_gpus or not self.may_evict(simulation):
+            return False
+        plan = self.plan(simulation.cluster, run.job)
+        if plan is None:
+            return False
+        for victim in plan.victims:
+            self.evict(simulation, victim)
+        pieces = [_take(simulation.cluster, node, run.job) for node in plan.nodes]
+        self._start(simulation, run, tuple(pieces), self.grace_s if plan.victims else 0.0)
+        return True
+
+    def _start_spot(self, simulation: Simulation, run: Run) -> bool:
+        if not self.may_start(simulation, run):
+            return False
+        placement = self.place(simulation.cluster, run.job)
+        if placement is not None:
+            self._start(simulation, run, placement)
+        return placement is not None
+
+    def evict(self, simulation: Simulation, run: Run) -> None:
+        """Evict a spot job, and note it."""
+        self.state.note_eviction(run, simulation.now)
+        simulation.evict(run, self.grace_s)
+
+    def place(self, cluster: Cluster, job: Job) -> tuple[Slice, ...] | None:
+        """Place all pods of a job, or none. Shares of a GPU go where one is shared already."""
+        if job.gpus < 1:
+            return best_fit(cluster, job)
+        need = int(job.gpus)
+        if sum(len(cluster.by_free[free]) * (free // need) for free in range(need, cluster.largest + 1)) < job.pods:
+            return None
+        pieces: list[Slice] = []
+        for _ in range(job.pods):
+            index = self.choose(cluster, job)
+            if index is None:
+                cluster.release(pieces)
+                return None
+            pieces.append(cluster.take(index, need))
+        return tuple(pieces)
+
+    def _start(self, simulation: Simulation, run: Run, placement: tuple[Slice, ...], after_s: float = 0.0) -> None:
+        simulation.start(run, placement, after_s)
+        self.state.note_start(run, simulation.now)
+
+
+def _take(cluster: Cluster, node: int, job: Job) -> Slice:
+    return cluster.take_share(node, job.gpus) if job.gpus < 1 else cluster.take(node, int(job.gpus))
+
+
+def _age(run: Run) -> float:
+    return -run.started
+
+
+def _few(node: NodeState, going: Sequence[Run]) -> tuple[float, ...]:
+    return (len(going), node.index)

@@ -1,0 +1,1 @@
+"""The table of running jobs that `schedmate top` shows."""

@@ -1,0 +1,65 @@
+"""Topic `alarms`: a running job whose numbers are not as they were."""
+
+from enum import StrEnum
+
+from .base import Evidence, Record
+from .gpu_activity import GpuState
+
+
+class AlarmKind(StrEnum):
+    """What is wrong. The unit of an alarm's numbers stands behind each."""
+
+    LOSS_NOT_FINITE = "loss_not_finite"
+    """The loss is NaN or infinite. No number."""
+    LOSS_SPIKE = "loss_spike"
+    """The loss stands far above its own past. Loss."""
+    HANG = "hang"
+    """No report for many times as long as reports took before, while no phase explains it. Seconds."""
+    GPUS_IDLE = "gpus_idle"
+    """GPUs are held and idle. Seconds, of the one that is idle for longest."""
+    SLOWER = "slower"
+    """Steps take longer than they did before. Seconds per step."""
+    STRAGGLER = "straggler"
+    """One rank is slower than the others. Its seconds per step, and the median of all ranks."""
+
+
+class Alarm(Record, frozen=True, kw_only=True):
+    """Something that begins to be wrong with a running job, or is over. Key: the job.
+
+    Attributes:
+        id: Follows from the input position.
+        job: The scheduler's job id.
+        attempt: Restart count.
+        incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
+        node: Host of the rank that showed it (`hang`: that is missing, or fell silent first); empty where not known.
+        rank: That rank; null where it is of the whole job, or not known.
+        kind: What is wrong.
+        raised: True where it begins, false where it is over.
+        time: Arrival of the line that shows the beginning or the end, in seconds since 1970.
+        since: When it began.
+        value: The number seen.
+        usual: What was usual before.
+        limit: The number beyond which `value` is an alarm.
+        activity: `hang` only: what the job's GPUs did meanwhile, `waiting` or `idle`; null where nothing but the log says that it hangs.
+        gpu_hours: `gpus_idle` only: GPU-hours without work so far.
+        detail: The same in a sentence.
+        evidence: The line that shows it, then one of before.
+    """
+
+    id: str
+    job: str
+    attempt: int = 0
+    incarnation: str = ""
+    node: str = ""
+    rank: int | None = None
+    kind: AlarmKind
+    raised: bool
+    time: float
+    since: float
+    value: float | None = None
+    usual: float | None = None
+    limit: float | None = None
+    activity: GpuState | None = None
+    gpu_hours: float | None = None
+    detail: str
+    evidence: list[Evidence] = []

@@ -1,0 +1,107 @@
+"""Topic `decisions`: what the scheduler should do."""
+
+from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Meta
+
+from .base import Evidence, Record
+
+Name = Annotated[str, Meta(max_length=256)]
+DecisionId = Annotated[str, Meta(max_length=1024)]
+Sentence = Annotated[str, Meta(max_length=4096)]
+
+
+class Action(StrEnum):
+    """What can be asked of a scheduler."""
+
+    RESTART = "restart"
+    """Start a job again that has failed."""
+    CANCEL_PACKING = "cancel_packing"
+    """Stop a job that was packed beside another and queue it again, never to be packed again."""
+    EVICT = "evict"
+    """Stop a running job and queue it again, at once or once it had time to save a checkpoint."""
+    CANCEL = "cancel"
+    """End a running job for good."""
+    HOLD = "hold"
+    """Keep a job that waits in the queue from starting."""
+    RELEASE = "release"
+    """Undo a hold."""
+    DRAIN = "drain"
+    """Start no more jobs on a node."""
+    UNDRAIN = "undrain"
+    """Undo a drain."""
+    NOTIFY = "notify"
+    """Do nothing: the record itself is the message."""
+
+    @property
+    def on_node(self) -> bool:
+        """True for actions on a node."""
+        return self in {Action.DRAIN, Action.UNDRAIN}
+
+
+class Mode(StrEnum):
+    """How far an action may go."""
+
+    SHADOW = "shadow"
+    """Published for people and other schedulers to see, never carried out by the bridge."""
+    APPROVE = "approve"
+    """Carried out once a person has approved the decision."""
+    ACT = "act"
+    """Carried out."""
+
+
+class Decision(Record, frozen=True, kw_only=True):
+    """What should be done, why, on which evidence, until when. Key: what to act on, a job or a node.
+
+    Attributes:
+        id: Follows from action, job (or node), attempt and cause: the same cause never makes two decisions.
+        action: What to do.
+        job: The job to act on (for `cancel_packing`: the one that came later and goes back to the queue). For actions on a node: the job
+            whose failure led here; empty where there is none.
+        node: The node to act on (`drain`, `undrain`); empty for actions on a job.
+        attempt: The attempt that the decision is about; a job that has moved on is left alone.
+        incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
+        time: When the cause arose, in seconds since 1970.
+        expires: Not to be carried out after this time.
+        mode: How far it may go.
+        policy: Name of the rule that decided.
+        reason: One sentence for a person.
+        cause: What counts as one root cause for budgets (a signature's name; the victim of a packing).
+        cause_id: Id of the failure or slowdown that led here.
+        exclude_nodes: Nodes that this job's next attempts keep away from (`restart`). It says nothing to other jobs.
+        node_evidence: True where those nodes' own logs or GPU samples speak against them, not the job alone: only then does the
+            action count against them. For `drain` it is about `node`.
+        grace_s: Seconds that a running job has to save a checkpoint after it was told to, before it is stopped (`evict`); 0: none.
+        checkpoint: Path of the last durable checkpoint that the job's log named (`restart`, `evict`); empty where none is known.
+            It is a word of the job's own, told to that job when it starts again: never part of a command.
+        beneficiary: The job that gains (`cancel_packing`: the victim).
+        evidence: The lines that it rests on.
+        signature: Id of a key, a colon, and the HMAC-SHA-256 of what to do in hexadecimal; empty where no key is configured.
+    """
+
+    id: DecisionId
+    action: Action
+    job: Name = ""
+    node: Name = ""
+    attempt: int = 0
+    incarnation: str = ""
+    time: float
+    expires: float
+    mode: Mode = Mode.SHADOW
+    policy: Name
+    reason: Sentence
+    cause: Name = ""
+    cause_id: DecisionId = ""
+    exclude_nodes: list[Name] = []
+    node_evidence: bool = False
+    grace_s: float = 0.0
+    checkpoint: Sentence = ""
+    beneficiary: Name = ""
+    evidence: list[Evidence] = []
+    signature: Annotated[str, Meta(max_length=256)] = ""
+
+    @property
+    def target(self) -> str:
+        """What to act on: the node or the job."""
+        return self.node if Action(self.action).on_node else self.job

@@ -1,0 +1,54 @@
+"""Topic `estimates`: what the scheduling advisor predicts."""
+
+from .base import Evidence, Record
+
+ANSWERED = 1
+"""`Estimate.revision` of the estimate that a language model's answer about the source completed: above that of the submission, 0, and below
+those of the job's progress, whenever it comes. So no number depends on how the topics interleave."""
+
+
+class Estimate(Record, frozen=True, kw_only=True):
+    """Duration and utilisation that a job will probably have (SchedMate §3.1). Key: the job. Unknown is null, never a guess.
+
+    Of one attempt the highest revision is in force.
+
+    Attributes:
+        id: Follows from the input position.
+        job: The scheduler's job id.
+        attempt: Restart count.
+        incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
+        revision: 0 at the submission, 1 once a language model told more of the job, from 2 on what its progress says; those grow with each
+            estimate.
+        time: When it was made, in seconds since 1970.
+        duration_s: Expected duration, from start to end of the attempt.
+        duration_low_s: Lower end of the 90 % interval.
+        duration_high_s: Upper end of the interval.
+        remaining_s: What remains of it after `time`; null where no progress tells it.
+        remaining_low_s: Lower end of the 90 % interval.
+        remaining_high_s: Upper end of the interval.
+        done: Share of the work that is done, 0 to 1.
+        gpu_utilisation: Expected utilisation, in percent.
+        similar_jobs: The past jobs that it rests on.
+        model: Version of the trained model that answered; empty for other methods.
+        method: `progress`, `resubmission`, `similar` or `predictor`; `unknown` where an estimate is taken back.
+        evidence: The report that it rests on.
+    """
+
+    id: str
+    job: str
+    attempt: int = 0
+    incarnation: str = ""
+    revision: int = 0
+    time: float
+    duration_s: float | None = None
+    duration_low_s: float | None = None
+    duration_high_s: float | None = None
+    remaining_s: float | None = None
+    remaining_low_s: float | None = None
+    remaining_high_s: float | None = None
+    done: float | None = None
+    gpu_utilisation: float | None = None
+    similar_jobs: list[str] = []
+    method: str = ""
+    model: str = ""
+    evidence: list[Evidence] = []

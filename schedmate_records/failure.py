@@ -1,0 +1,143 @@
+"""Topic `failures`: what the failure handler found."""
+
+import hashlib
+import json
+from enum import StrEnum
+
+import msgspec
+
+from .base import Evidence, Record
+from .recovery_action import RecoveryAction
+
+
+class ErrorType(StrEnum):
+    """Whose fault it is (SchedMate §3.3); `none` takes a verdict back, `unknown` is an honest answer."""
+
+    INFRASTRUCTURE = "infrastructure"
+    FRAMEWORK = "framework"
+    USER_SCRIPT = "user_script"
+    OTHER = "other"
+    NONE = "none"
+    UNKNOWN = "unknown"
+
+
+class Component(StrEnum):
+    """What is faulty."""
+
+    GPU = "gpu"
+    NVLINK = "nvlink"
+    NETWORK = "network"
+    NODE = "node"
+    STORAGE = "storage"
+    OTHER = "other"
+    NONE = "none"
+
+
+class FailureSource(StrEnum):
+    """What a verdict rests on, and what may confirm or contradict it."""
+
+    SIGNATURE = "signature"
+    """A line that the catalogue of signatures knows."""
+    TRACEBACK = "traceback"
+    """The exception that ended the program."""
+    EXIT = "exit"
+    """How the scheduler says that the attempt ended."""
+    MODEL = "model"
+    """A language model's review of the lines."""
+    NODE_LOGS = "node-logs"
+    """The node's own log."""
+    GPU_METRICS = "gpu-metrics"
+    """The samples of the node's GPUs."""
+    NONE = "none"
+    """Nothing: the record takes an earlier verdict back."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> "FailureSource | None":
+        """Read what version 0.1 wrote: node evidence behind a `+` or `-` of the source, and nothing for `none`."""
+        if value == "":
+            return cls.NONE
+        return next((one for one in cls if str(value).startswith((f"{one}+", f"{one}-"))), None)
+
+
+class Failure(Record, frozen=True, kw_only=True):
+    """A verdict on why an attempt of a job fails. Key: the job.
+
+    A later record of the same job and attempt with a higher `revision` replaces an earlier one.
+
+    Attributes:
+        id: Follows from what the verdict says: the same words on the same attempt have the same id, in whatever order the topics were
+            read. Said again after another verdict it comes under its id with a higher revision.
+        job: The scheduler's job id.
+        attempt: Restart count.
+        incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
+        revision: Counted from 1 within the attempt; a number may be left out.
+        time: Arrival of the line that explains the failure, in seconds since 1970.
+        node: Host that printed the root line; the suspect, where the type is infrastructure. Empty where not known.
+        node_evidence: True where that node's own log or the samples of its GPUs speak against it. What a job prints is no such evidence.
+        drain: Where `node_evidence` is true: whether one of the events on that node is fatal and on the list of those that may lead to a
+            drain. Null where there is no such evidence, or an earlier version wrote the record.
+        recovery_action: What the driver of the faulty GPU on that node states last that it needs; null where it states nothing.
+        rank: Rank that printed it.
+        root: The line that explains the failure; null where the log has none (killed from outside, say).
+        message: What an operator should read: the root line's message, or what else is known.
+        error_type: Whose fault it is.
+        faulty_component: What is faulty; `none` unless the type is infrastructure.
+        restartable: Would the unchanged job plausibly succeed if started again, perhaps elsewhere? Null where not known.
+        confidence: 0 to 1.
+        source: What the verdict rests on.
+        confirmed_by: Evidence of nodes that confirms it: `node-logs`, `gpu-metrics`.
+        contradicted_by: Evidence of nodes that contradicts it.
+        signature: Name of the catalogue entry or of the exception class; what counts as one root cause.
+        final: True once the attempt has ended; false while the job may still go on.
+        exit_code: Exit code of the attempt, where known.
+        signal: Signal that ended it, where known.
+        step: Training step that the attempt had reached, as far as its log was read when this was said; null where not known, and where
+            the counter fell back within the attempt.
+        epoch: The epoch beside that step.
+        evidence: Lines that the verdict rests on, the root first.
+    """
+
+    id: str
+    job: str
+    attempt: int = 0
+    incarnation: str = ""
+    revision: int = 1
+    time: float
+    node: str = ""
+    node_evidence: bool = False
+    drain: bool | None = None
+    recovery_action: RecoveryAction | None = None
+    rank: int | None = None
+    root: Evidence | None = None
+    message: str
+    error_type: ErrorType
+    faulty_component: Component = Component.NONE
+    restartable: bool | None = None
+    confidence: float = 0.0
+    source: FailureSource = FailureSource.NONE
+    confirmed_by: list[FailureSource] = []
+    contradicted_by: list[FailureSource] = []
+    signature: str = ""
+    final: bool = False
+    exit_code: int | None = None
+    signal: int | None = None
+    step: int | None = None
+    epoch: float | None = None
+    evidence: list[Evidence] = []
+
+
+def identified(failure: Failure) -> Failure:
+    """Return `failure` under the id that follows from what it says: from all but its place among the revisions.
+
+    How far the training had come is left out, too: it depends on what of the log was read by then. The id names the root line's place, or
+    the cause where no line tells it.
+    """
+    said = msgspec.to_builtins(msgspec.structs.replace(failure, id="", revision=0))
+    del said["step"], said["epoch"]
+    for optional in ("drain", "incarnation", "recovery_action"):
+        if said[optional] in (None, ""):
+            del said[optional]  # the id is the same for readers and writers that do not know the field
+    digest = hashlib.blake2b(json.dumps(said).encode(), digest_size=8).hexdigest()
+    root = failure.root
+    about = f"{root.topic}/{root.partition}/{root.offset}/{root.line}" if root else failure.signature or "none"
+    return msgspec.structs.replace(failure, id=f"failure/{failure.job}/{failure.attempt}/{about}/{digest}")

@@ -1,0 +1,43 @@
+"""Topic `feedback`: what people say about verdicts."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from .base import Record
+from .decision import DecisionId, Name, Sentence
+from .failure import Component, ErrorType
+
+
+class Feedback(Record, frozen=True, kw_only=True):
+    """A person's word on why an attempt failed. It is shown beside the verdict and changes no decision. Key: the job.
+
+    Attributes:
+        id: Follows from the attempt, the user and the time. The newest word on an attempt counts.
+        job: The job.
+        attempt: The attempt.
+        incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
+        time: When it was said, in seconds since 1970.
+        user: Who said it: the user of the operating system, as the command line saw it.
+        cause: What failed: the name of a signature, or a new name.
+        error_type: Whose fault it was; `unknown` where the person did not say.
+        component: What was faulty; `none` where the person did not say.
+        line: The line that explains the failure, as it was printed.
+        verdict_id: The verdict that it corrects; empty where there was none.
+        verdict: The cause that the verdict named.
+        comment: Anything else.
+    """
+
+    id: DecisionId
+    job: Name
+    attempt: int = 0
+    incarnation: str = ""
+    time: float
+    user: Name
+    cause: Name
+    error_type: ErrorType = ErrorType.UNKNOWN
+    component: Component = Component.NONE
+    line: Annotated[str, Meta(max_length=65536)] = ""
+    verdict_id: DecisionId = ""
+    verdict: Name = ""
+    comment: Sentence = ""

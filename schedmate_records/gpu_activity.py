@@ -1,0 +1,73 @@
+"""Topic `gpu-activity`: what the GPUs that a job holds on a node do."""
+
+from enum import StrEnum
+
+import msgspec
+
+from .base import Record
+
+
+class GpuState(StrEnum):
+    """What a GPU does, over half a minute or longer."""
+
+    WORKING = "working"
+    """It computes."""
+    WAITING = "waiting"
+    """A kernel runs and touches no memory: it waits for something that does not come, as a collective does for a lost peer."""
+    IDLE = "idle"
+    """No kernel runs."""
+    VACANT = "vacant"
+    """No kernel and no process; the job is the only one on the node, and may hold this GPU or not."""
+    UNKNOWN = "unknown"
+    """Samples are missing, or do not say."""
+
+
+class GpuSpan(msgspec.Struct, frozen=True, kw_only=True):
+    """One GPU, and how long it has been doing what it does.
+
+    Attributes:
+        gpu: NVML index.
+        state: What it does.
+        since: From when on without an exception, in seconds since 1970.
+        rank: The job's rank on it, where its process says; null also where several ranks share it.
+    """
+
+    gpu: int
+    state: GpuState
+    since: float
+    rank: int | None = None
+
+
+class GpuActivity(Record, frozen=True, kw_only=True):
+    """The GPUs of one attempt of a job on one node. Key: the job.
+
+    Told when one of them changes what it does, 1, 2, 4 and 8 minutes later, then every ten minutes, and once more without `gpus` when the
+    attempt has ended. It holds until `time`, no longer: where samples stay away, nothing comes.
+
+    Attributes:
+        id: Follows from the job, the node and the place of the sample.
+        job: The scheduler's job id.
+        attempt: Restart count.
+        incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
+        node: Host.
+        time: Of the newest sample, in seconds since 1970.
+        gpus: The GPUs, by index.
+        working_s: GPU-seconds that the attempt's GPUs here have worked so far.
+        waiting_s: GPU-seconds in a kernel that waits.
+        idle_s: GPU-seconds without a kernel, though the job has a process there or had one.
+        vacant_s: GPU-seconds of those that may be the job's, without any process.
+        unknown_s: GPU-seconds of which the samples do not say.
+    """
+
+    id: str
+    job: str
+    attempt: int = 0
+    incarnation: str = ""
+    node: str
+    time: float
+    gpus: list[GpuSpan] = []
+    working_s: float = 0.0
+    waiting_s: float = 0.0
+    idle_s: float = 0.0
+    vacant_s: float = 0.0
+    unknown_s: float = 0.0

@@ -1,0 +1,108 @@
+"""Topics `job-events` and `pipe-events`: what happened to a job."""
+
+from enum import StrEnum
+
+from .base import Record
+from .workload import Workload
+
+PRODUCER = "producer"
+"""`JobEvent.scheduler` of what a producer of logs says of itself."""
+PIPE = "pipe"
+"""`JobEvent.scheduler` of what a pipe says of the command it runs. Where a scheduler speaks of the same job, its word counts instead."""
+
+
+class EventKind(StrEnum):
+    """What happened. The last three come from those who ship and read logs, not from a scheduler."""
+
+    SUBMITTED = "submitted"
+    STARTED = "started"
+    PACKED = "packed"
+    UNPACKED = "unpacked"
+    REQUEUED = "requeued"
+    ENDED = "ended"
+    DESCRIBED = "described"
+    LINES_LOST = "lines_lost"
+    ID_CONFLICT = "id_conflict"
+    LINES_PASSED_OVER = "lines_passed_over"
+
+
+PRODUCER_EVENTS: dict[str, frozenset[EventKind]] = {
+    PIPE: frozenset({EventKind.STARTED, EventKind.ENDED, EventKind.LINES_LOST}),
+    PRODUCER: frozenset({EventKind.LINES_LOST}),
+}
+"""What may stand on `pipe-events`, by `JobEvent.scheduler`: a pipe reports the life of its own command, and every producer of logs the
+lines that it lost. Everything else is for schedulers to report."""
+
+
+class JobEvent(Record, frozen=True, kw_only=True):
+    """One event in a job's life. Key: the job.
+
+    Attributes:
+        id: Identity: scheduler, job, attempt, kind and what tells two of a kind apart.
+        job: The scheduler's job id.
+        attempt: Restart count at that time.
+        incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
+        kind: What happened.
+        time: Seconds since 1970, by the scheduler's clock.
+        scheduler: `slurm`, `local`, …; `pipe` for what a pipe says of the command that it runs, `producer` for what a log producer
+            says of itself.
+        nodes: Hosts of the job.
+        gpus: Number of GPUs (or parts of GPUs) that the job holds, of `submitted` and `requeued` those that it asks for; null where not
+            known.
+        command: Command line or script name.
+        directory: Working directory.
+        user: Who submitted it, or runs it.
+        branch: Version-control branch of the directory, where known.
+        name: Job name, as its user chose it.
+        partition: Partition or queue; several, separated by commas, while the job may start in any of them.
+        account: Account that is charged.
+        node_count: Nodes that it asks for, or holds; null where not known.
+        cpus: CPUs of the whole job; null where not known.
+        memory_gib: Memory of the whole job in GiB; null where not known.
+        time_limit_s: The scheduler ends the job after so many seconds of running; null for no limit, or where not known.
+        workload: `submitted`: what the job trains, as its source says; null where nobody read it. `described`: the same with what a
+            language model found since; of the attempt that there was by then.
+        exit_code: `ended` only.
+        signal: `ended` only: the signal that killed the job; 0 for none.
+        state: `ended` only: the scheduler's own word (`FAILED`, `TIMEOUT`, `NODE_FAIL`, `OUT_OF_MEMORY`, `CANCELLED`, `COMPLETED`).
+        packed_with: `packed` and `unpacked`: the job that came beside this one, or left. Each of the two jobs gets its own event.
+        newcomer: `packed` only: true for the job that came, false for the one that was there.
+        lines: `lines_lost` only: how many lines were given up.
+        sluid: Slurm's id of this run of the job, by which its control groups may be named; empty where there is none.
+        detail: Anything worth a person's reading.
+    """
+
+    id: str
+    job: str
+    attempt: int = 0
+    incarnation: str = ""
+    kind: EventKind
+    time: float
+    scheduler: str = ""
+    nodes: list[str] = []
+    gpus: float | None = None
+    command: str = ""
+    directory: str = ""
+    user: str = ""
+    branch: str = ""
+    name: str = ""
+    partition: str = ""
+    account: str = ""
+    node_count: int | None = None
+    cpus: float | None = None
+    memory_gib: float | None = None
+    time_limit_s: float | None = None
+    workload: Workload | None = None
+    exit_code: int | None = None
+    signal: int | None = None
+    state: str = ""
+    packed_with: str = ""
+    newcomer: bool = False
+    lines: int = 0
+    sluid: str = ""
+    detail: str = ""
+
+    @property
+    def by_producer(self) -> bool:
+        """True where a pipe or another producer of logs reports it, and no scheduler: any user of the cluster can write such an event."""
+        return self.scheduler in PRODUCER_EVENTS

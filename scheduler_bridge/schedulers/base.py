@@ -1,0 +1,100 @@
+"""What the bridge may ask of a scheduler, and nothing more."""
+
+from typing import NoReturn, Protocol
+
+from schedmate_records import Action
+
+from ..node_check import NodeCheck
+from .errors import ActuatorError
+from .queue import Queue
+from .views import JobView, NodeView
+
+
+class Actuator(Protocol):
+    """One scheduler.
+
+    Every action asks for what it needs first, is carried out, and is then verified by asking the scheduler again. It returns what was
+    seen, and raises `ActuatorError` where the scheduler refuses or does not show the effect, `SchedulerAway` where it cannot be
+    asked. No call blocks for ever: each has time limits of its own. `key` (see `act_keys`) is kept at the scheduler, beside the job
+    or node. A call that is made again after one was cut off, with the same key, goes on where that one stopped.
+
+    What a subclass does not implement is refused, and knows no job and no node.
+    """
+
+    name: str
+
+    def supports(self, action: Action) -> bool:
+        """Can this scheduler do it? The bridge never asks for what it cannot."""
+        return False
+
+    def can_signal(self) -> bool:
+        """Can a running job be sent a signal? Else one that is evicted gets no more time than the scheduler gives to what it stops."""
+        return False
+
+    def job(self, job: str) -> JobView | None:
+        """Return what the scheduler says of a job; None where it does not know the job (any more)."""
+        return None
+
+    def nodes(self, beside: str = "", /) -> list[NodeView]:
+        """Return what the scheduler says of all its nodes; where it is several clusters, of those beside the node of that name."""
+        return []
+
+    def queue(self) -> Queue:
+        """Return all jobs that wait or run, and all nodes. Asked only where the operator lets jobs be evicted for others."""
+        return Queue()
+
+    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
+        """Put a failed job back in the queue, away from some nodes, and let it know the checkpoint from which it may go on.
+
+        A job that runs, ended with exit code 0 or was cancelled is refused: it is looked at right before.
+        `checkpoint` is a path in the job's own words: it may be told to that job, and is never part of a command.
+        """
+        _refuse(self, Action.RESTART, job)
+
+    def cancel_packing(self, job: str, key: str) -> JobView:
+        """Stop a running job that was packed beside another, and put it back in the queue, never to be packed again."""
+        _refuse(self, Action.CANCEL_PACKING, job)
+
+    def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
+        """Stop a running job and put it back in the queue, for `delay` seconds at least: another one shall have its place."""
+        _refuse(self, Action.EVICT, job)
+
+    def signal(self, job: str, signal: str) -> None:
+        """Send a signal (`USR1`) to the processes of a running job, so that it saves a checkpoint."""
+        _refuse(self, Action.EVICT, job)
+
+    def cancel(self, job: str, key: str) -> JobView:
+        """End a running job for good."""
+        _refuse(self, Action.CANCEL, job)
+
+    def hold(self, job: str, key: str) -> JobView:
+        """Keep a job that waits in the queue from starting."""
+        _refuse(self, Action.HOLD, job)
+
+    def release(self, job: str, key: str) -> JobView:
+        """Let a job that `hold` held start."""
+        _refuse(self, Action.RELEASE, job)
+
+    def drain(self, node: str, reason: str, key: str) -> NodeView:
+        """Start no more jobs on a node. What runs there goes on, so the node may be draining still when this returns."""
+        _refuse(self, Action.DRAIN, node)
+
+    def undrain(self, node: str, key: str) -> NodeView:
+        """Return a node to service that `drain` drained. Where a check is configured, the node must pass it first."""
+        _refuse(self, Action.UNDRAIN, node)
+
+    def check(self, node: str) -> NodeCheck | None:
+        """Run the operator's check on a node; None where none is configured. Raises nothing: what cannot be checked is not known."""
+        return None
+
+    def stacks(self, job: str) -> str:
+        """Return what the operator's command prints of a running job's processes; empty where none is configured. Raises nothing."""
+        return ""
+
+    def describe(self, node: str) -> str:
+        """Return what the scheduler shows of a node and its jobs, for people."""
+        return ""
+
+
+def _refuse(actuator: Actuator, action: Action, target: str) -> NoReturn:
+    raise ActuatorError(f"a scheduler that can {action}", f"{actuator.name}, for {target}", "nothing was done")

@@ -1,0 +1,171 @@
+"""Ships what happens to a scheduler's jobs: looks, compares, sends, and remembers once it is acknowledged."""
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import msgspec
+import structlog
+from prometheus_client import Counter, Gauge
+
+from schedmate_records import NOT_JSON, JobEvent, UserError
+from streams.producers.shipper import Envelope, Shipper, Source
+from streams.resilience import Outage, replace_file
+from streams.transport import Producer, outgoing
+
+log = structlog.get_logger(__name__)
+
+K = TypeVar("K", bound=msgspec.Struct)
+"""What was told of one job so far."""
+
+
+class JobWatcherMetrics:
+    """What a watcher did since it started.
+
+    Args:
+        kind: What its series are called by: `slurm`.
+        scheduler: Its name, as a person reads it.
+    """
+
+    def __init__(self, kind: str, scheduler: str) -> None:
+        name = f"schedmate_{kind}_watcher"
+        self.looks = Counter(f"{name}_looks", f"Looks at {scheduler}'s list of jobs.", registry=None)
+        self.events = Counter(f"{name}_events", "Job events that were acknowledged.", registry=None)
+        self.jobs = Gauge(f"{name}_jobs", f"Jobs that {scheduler} knows now.", registry=None)
+        self.away = Counter(f"{name}_{kind}_away", f"Looks that {scheduler} did not answer.", registry=None)
+        self.last_look = Gauge(
+            f"{name}_last_look_timestamp_seconds",
+            f"When {scheduler} last answered, in seconds since 1970.",
+            unit="seconds",
+            registry=None,
+        )
+
+
+class JobWatcher(ABC, Generic[K]):
+    """Turns what changes in a scheduler's list of jobs into job events. A subclass says how to `look`.
+
+    What was told is kept in a small file, written after the events are acknowledged. A watcher that starts again goes on from there;
+    without the file it tells again what the scheduler still knows, under the same ids.
+
+    While the broker is away events wait in memory, in order. Once that is full, the scheduler is not looked at: none of them is dropped.
+
+    Args:
+        connect: Connects to the broker; called in another thread.
+        checkpoint: The file; its directory must be there.
+        known: The type of what is remembered of each job.
+        scheduler: Its name, as a person reads it.
+        away: What `look` raises where the scheduler does not answer.
+        metrics: Where to count.
+        clock: Seconds since 1970.
+        memory: Bytes of events that may wait.
+    """
+
+    metrics: JobWatcherMetrics
+
+    def __init__(
+        self,
+        connect: Callable[[], Producer],
+        checkpoint: Path,
+        *,
+        known: type[K],
+        scheduler: str,
+        away: type[UserError],
+        metrics: JobWatcherMetrics,
+        clock: Callable[[], float] = time.time,
+        memory: int = 8 << 20,
+    ) -> None:
+        self.metrics = metrics
+        self.last_look = 0.0
+        self.shipper = Shipper(connect, f"{scheduler.lower()}-events", memory=memory, clock=clock)
+        self._checkpoint = checkpoint
+        self._away = away
+        self._clock = clock
+        self._known = self._remembered = _load(checkpoint, known)
+        self._unsent: deque[JobEvent] = deque()
+        self._unacknowledged = 0
+        self._lock = threading.Lock()
+        self._outage = Outage(scheduler, consequence="events are told once it answers")
+        self._pause_s = 0.0
+
+    @abstractmethod
+    def look(self, known: Mapping[str, K], now: float) -> tuple[list[JobEvent], dict[str, K], int]:
+        """Return what happened since `known` was true, in order, what is known from now on, and the number of jobs there are.
+
+        Args:
+            known: What was told so far.
+            now: Seconds since 1970.
+        """
+
+    def poll(self) -> int:
+        """Look once, and return the number of events that follow. Never raises for a scheduler that is away, or waits for a broker."""
+        self._remember()
+        if not self._send():
+            return 0
+        self.metrics.looks.inc()
+        self._pause_s = 0.0
+        now = self._clock()
+        try:
+            events, self._known, jobs = self.look(self._known, now)
+        except self._away as error:
+            self.metrics.away.inc()
+            self._pause_s = self._outage.failed(error)
+            return 0
+        self._outage.succeeded()
+        self.last_look = time.monotonic()
+        self.metrics.last_look.set(now)
+        self.metrics.jobs.set(jobs)
+        self._unsent += events
+        self._send()
+        return len(events)
+
+    def run(self, stop: threading.Event, interval: float = 1.0) -> None:
+        """Look every `interval` seconds until `stop` is set; less often while the scheduler is away."""
+        while not stop.is_set():
+            self.poll()
+            stop.wait(max(interval, self._pause_s))
+
+    def close(self, timeout: float = 5.0) -> None:
+        """Wait up to `timeout` seconds for acknowledgements, and remember what was told."""
+        self._send()
+        self.shipper.close(timeout)
+        self._remember()
+
+    def _send(self) -> bool:
+        """Hand over the events that are not on their way yet. False where the shipper has no room for all of them."""
+        while self._unsent:
+            event = self._unsent[0]
+            with self._lock:
+                self._unacknowledged += 1
+            source = Source(event.job, event.attempt, ordering_key=event.job)
+            if not self.shipper.offer(Envelope(source, outgoing(event), 1, self._acknowledged)):
+                with self._lock:
+                    self._unacknowledged -= 1
+                return False
+            self._unsent.popleft()
+        return True
+
+    def _acknowledged(self, _: Exception | None) -> None:
+        with self._lock:
+            self._unacknowledged -= 1
+            self.metrics.events.inc()
+
+    def _remember(self) -> None:
+        """Write down what was told, where all of it is acknowledged."""
+        if self._known != self._remembered and not self._unsent and not self._unacknowledged:
+            replace_file(self._checkpoint, msgspec.json.encode(self._known))
+            self._remembered = self._known
+
+
+def _load(checkpoint: Path, known: type[K]) -> dict[str, K]:
+    try:
+        return msgspec.json.decode(checkpoint.read_bytes(), type=dict[str, known])  # type: ignore[valid-type]
+    except FileNotFoundError:
+        return {}
+    except NOT_JSON as error:
+        # Nothing is lost: all that the scheduler still knows is told again, under the same ids.
+        log.warning("checkpoint_unreadable", file=str(checkpoint), error=str(error))
+        return {}

@@ -1,0 +1,1 @@
+"""Kubernetes: its client, what watches its jobs, and what acts on them."""

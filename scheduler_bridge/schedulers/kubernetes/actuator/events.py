@@ -1,0 +1,18 @@
+"""Events that say on an object what the bridge did to it: `kubectl describe` shows them."""
+
+import structlog
+
+from schedmate_records import Action
+
+from ..client import Job, KubernetesClient, KubernetesError, Node, WorkloadObject
+
+log = structlog.get_logger(__name__)
+
+
+def tell(client: KubernetesClient, about: Job | WorkloadObject | Node, action: Action, key: str) -> None:
+    """Write an Event. What was done stands without it."""
+    try:
+        reason = "".join(word.capitalize() for word in action.value.split("_"))
+        client.tell(about, f"SchedMate{reason}", f"The SchedMate bridge carried out {key}.")
+    except KubernetesError as error:
+        log.warning("event_not_written", name=about.metadata.name, error=str(error))

@@ -1,0 +1,162 @@
+"""Kubernetes' jobs, of all kinds, as the bridge sees them."""
+
+from collections.abc import Sequence
+
+from ....act_keys import read_keys
+from ....opt_out import ANNOTATION
+from ...views import JobView, SchedulerJobState
+from ..client import (
+    ACTS,
+    QUEUE,
+    STOPPED_FOR,
+    Job,
+    Pod,
+    QueuedWorkload,
+    WorkloadObject,
+    WorkloadPhase,
+    excluded_nodes,
+    incarnation_of,
+    is_cancelled,
+    is_resumed,
+    present_attempt,
+)
+from ..client.objects import Condition, PodSpec
+from .owners import is_queued
+
+_PHASES = {
+    WorkloadPhase.SUCCEEDED: SchedulerJobState.COMPLETED,
+    WorkloadPhase.STOPPING: SchedulerJobState.STOPPING,
+    WorkloadPhase.TERMINATED: SchedulerJobState.CANCELLED,
+}
+DISRUPTED = "DisruptionTarget"
+"""The condition of a pod that was evicted (Kubernetes: Disruptions, pod disruption conditions)."""
+
+
+def acts_of(job: Job | WorkloadObject) -> tuple[str, ...]:
+    """Return the keys of what the bridge did to a job, the oldest first."""
+    return read_keys(job.metadata.annotations.get(ACTS, ""))
+
+
+def present(pods: Sequence[Pod]) -> list[Pod]:
+    """Return the pods that have not ended and are not being stopped."""
+    return [pod for pod in pods if not pod.over and pod.metadata.deletion_timestamp is None]
+
+
+def state_of(job: Job | WorkloadObject, pods: Sequence[Pod], queued: QueuedWorkload | None = None) -> SchedulerJobState:
+    """Return the state of a job. One whose controller will start its pods again has not failed: it runs, or waits.
+
+    Args:
+        job: The job.
+        pods: Its pods.
+        queued: Its place in a queue of Kueue; None where it has none.
+    """
+    if job.metadata.deletion_timestamp is not None:
+        return SchedulerJobState.STOPPING
+    cancelled = is_cancelled(job.metadata) and not is_resumed(job)
+    phase = _phase(job)
+    if phase is WorkloadPhase.FAILED:
+        return SchedulerJobState.CANCELLED if cancelled else SchedulerJobState.FAILED
+    if phase in _PHASES:
+        return _PHASES[phase]
+    stopped = queued is not None and not queued.spec.active  # Kueue suspends the job next, if it has not
+    if phase is WorkloadPhase.SUSPENDED:
+        rests = SchedulerJobState.PENDING if is_queued(job) and not stopped else SchedulerJobState.HELD
+        if rests is SchedulerJobState.HELD and cancelled:
+            rests = SchedulerJobState.CANCELLED
+        return SchedulerJobState.STOPPING if _left(job, pods) else rests
+    if stopped:
+        return SchedulerJobState.STOPPING
+    runs = any(pod.status.phase == "Running" for pod in present(pods))
+    return SchedulerJobState.RUNNING if runs else SchedulerJobState.PENDING
+
+
+def view(name: str, job: Job | WorkloadObject, pods: Sequence[Pod], queued: QueuedWorkload | None = None) -> JobView:
+    """Return a job as the bridge sees it, under the name by which the bridge asked for it.
+
+    Its user is the namespace: that is the border between tenants, and no label that somebody writes on a Job moves it. Its quality of
+    service is its priority class. One that the bridge stopped and has not let go yet is in its next attempt already.
+    """
+    state = state_of(job, pods, queued)
+    why = _why(job)
+    at_rest = state in (SchedulerJobState.HELD, SchedulerJobState.STOPPING)
+    interrupted = at_rest and STOPPED_FOR in job.metadata.annotations and not is_cancelled(job.metadata)
+    specs = pod_specs(job)
+    priorities = [queued.spec.priority] if queued else [pod.spec.priority for pod in pods]
+    return JobView(
+        job=name,
+        state=state,
+        attempt=present_attempt(job) + interrupted,
+        nodes=tuple(sorted({pod.spec.node_name for pod in present(pods) or pods if pod.spec.node_name})),
+        excluded=tuple(sorted(set.intersection(*(set(excluded_nodes(spec)) for spec in specs)))) if specs else (),
+        word=f"{state.value} ({why.reason})" if why else state.value,
+        user=job.metadata.namespace,
+        partition=job.metadata.labels.get(QUEUE, "" if isinstance(job, Job) else job.queue),
+        qos=_priority_class(job, queued),
+        priority=next((one for one in priorities if one is not None), None),
+        acts=acts_of(job),
+        interrupted=interrupted,
+        opted_out=job.metadata.annotations.get(ANNOTATION) == "no",
+        incarnation=incarnation_of(job.metadata),
+        lacks_places=any(lacks_a_place(pod) for pod in present(pods)),
+    )
+
+
+def pod_specs(job: Job | WorkloadObject) -> list[PodSpec]:
+    """Return what the pods of a job are made of, one for each group of them."""
+    return [job.spec.template.spec] if isinstance(job, Job) else [group.spec for group in job.groups]
+
+
+def wanted_pods(job: Job | WorkloadObject) -> int:
+    """Return how many pods a job has when all of it runs."""
+    return job.spec.parallelism if isinstance(job, Job) else sum(group.pods for group in job.groups)
+
+
+def outlives_eviction(job: Job, pods: int) -> bool:
+    """True where the Job goes on when so many of its pods are evicted.
+
+    Each evicted pod counts as failed towards backoffLimit, unless a rule of the podFailurePolicy ignores disruptions. Rules are
+    tried in order; one before it that speaks of exit codes may fit an evicted pod, too, so only the first rule is trusted.
+    """
+    rules = job.spec.pod_failure_policy.rules if job.spec.pod_failure_policy else []
+    first = rules[0] if rules else None
+    if first and first.action == "Ignore" and any(one.type == DISRUPTED for one in first.on_pod_conditions):
+        return True
+    return not rules and job.status.failed + pods <= job.spec.backoff_limit
+
+
+def lacks_a_place(pod: Pod) -> bool:
+    """True where the scheduler found no node for want of resources; of volumes the bridge knows nothing."""
+    return not pod.spec.node_name and any(
+        one.type == "PodScheduled" and one.status == "False" and one.reason == "Unschedulable"
+        and "Insufficient " in one.message and "volume" not in one.message
+        for one in pod.status.conditions
+    )  # fmt: skip
+
+
+def _phase(job: Job | WorkloadObject) -> WorkloadPhase:
+    if not isinstance(job, Job):
+        return job.phase
+    if job.condition("Complete"):
+        return WorkloadPhase.SUCCEEDED
+    if job.condition("Failed"):
+        return WorkloadPhase.FAILED
+    if job.condition("FailureTarget") or job.condition("SuccessCriteriaMet"):
+        return WorkloadPhase.STOPPING
+    return WorkloadPhase.SUSPENDED if job.spec.suspend else WorkloadPhase.ACTIVE
+
+
+def _why(job: Job | WorkloadObject) -> Condition | None:
+    if not isinstance(job, Job):
+        return job.why
+    return next((found for kind in ("Failed", "Suspended") if (found := job.condition(kind))), None)
+
+
+def _priority_class(job: Job | WorkloadObject, queued: QueuedWorkload | None) -> str:
+    if queued and queued.spec.priority_class_name:
+        return queued.spec.priority_class_name
+    return job.spec.template.spec.priority_class_name if isinstance(job, Job) else job.priority_class
+
+
+def _left(job: Job | WorkloadObject, pods: Sequence[Pod]) -> bool:
+    counted = isinstance(job, Job) and (job.status.active > 0 or job.status.terminating > 0)
+    return counted or any(not pod.over for pod in pods)

@@ -1,0 +1,188 @@
+"""What a job's id names at this moment: its newest object, the pods of it, and its place in a queue of Kueue."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ...errors import ActuatorError, translated
+from ...views import JobView, SchedulerJobState
+from ..client import (
+    LINEAGE,
+    Job,
+    JobName,
+    KubernetesClient,
+    KubernetesNotFound,
+    Pod,
+    QueuedWorkload,
+    WorkloadObject,
+    job_id,
+    kind_named,
+    present_attempt,
+)
+from .jobs import acts_of, state_of, view
+from .owners import is_queued, ruler_of
+from .settings import KubernetesLimits
+
+_BY_NAME = "batch.kubernetes.io/job-name"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A job at one moment.
+
+    Attributes:
+        job: Its id.
+        owner: The object that is its present attempt.
+        pods: The pods of that.
+        queued: Its place in a queue of Kueue; None where it has none (yet).
+    """
+
+    job: str
+    owner: Job | WorkloadObject
+    pods: list[Pod]
+    queued: QueuedWorkload | None = None
+
+    @property
+    def state(self) -> SchedulerJobState:
+        """Its state."""
+        return state_of(self.owner, self.pods, self.queued)
+
+    @property
+    def acts(self) -> tuple[str, ...]:
+        """Keys of what the bridge did to it, the oldest first."""
+        return acts_of(self.owner)
+
+    def view(self) -> JobView:
+        """Return it as the bridge sees it."""
+        return view(self.job, self.owner, self.pods, self.queued)
+
+    def where_to_look(self) -> str:
+        """Return what a person may do to see more."""
+        owner = self.owner
+        plural = "job" if isinstance(owner, Job) else f"{owner.PLURAL}.{owner.GROUP}"
+        return f"see `kubectl -n {owner.metadata.namespace} describe {plural} {owner.metadata.name}`"
+
+
+def id_of(owner: Job | WorkloadObject) -> str:
+    """Return the id of the job that an object is an attempt of."""
+    return job_id(owner.metadata, "" if isinstance(owner, Job) else owner.WORD)
+
+
+class Lookup:
+    """Asks for jobs.
+
+    Args:
+        client: The cluster.
+        limits: Time limits.
+        clock: Seconds that only grow.
+        sleep: Waits for so many seconds.
+    """
+
+    def __init__(
+        self,
+        client: KubernetesClient,
+        limits: KubernetesLimits,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._client = client
+        self.limits = limits
+        self.clock = clock
+        self.sleep = sleep
+
+    def find(self, job: str) -> Target | None:
+        """Return a job; None where there is no object of it (any more)."""
+        owner = self._newest(job)
+        return self.of(job, owner) if owner else None
+
+    def of(self, job: str, owner: Job | WorkloadObject) -> Target:
+        """Return the job that an object is an attempt of."""
+        meta = owner.metadata
+        label = _BY_NAME if isinstance(owner, Job) else owner.NAME_LABEL
+        pods = self._client.pods(meta.namespace, f"{label}={meta.name}")
+        return Target(job, owner, pods, self._queued(owner))
+
+    def look(self, job: str, *states: SchedulerJobState) -> Target:
+        """Return a job; raises `ActuatorError` where it is in none of these states, or another controller rules it."""
+        found = self.find(job)
+        if found is None:
+            expected = "name jobs as NAMESPACE/NAME, or NAMESPACE/KIND/NAME"
+            raise ActuatorError("a job that Kubernetes knows", repr(job[:80]), expected)
+        if ruler := ruler_of(found.owner):
+            came = f"{job} belongs to {ruler.name}: {ruler.why}"
+            raise ActuatorError("a job that nobody else restarts", came, "nothing was done")
+        if states and found.state not in states:
+            raise ActuatorError(f"a job that is {states[0]}", f"{job} is {found.state}", "nothing was done")
+        return found
+
+    def watch(self, job: str, reached: Callable[[Target], bool]) -> Target:
+        """Look until the job is as wanted, or `stop_timeout` has passed; return the last look."""
+        deadline = self.clock() + self.limits.stop_timeout
+        while True:
+            with translated():
+                seen = self.look(job)
+            if reached(seen) or self.clock() >= deadline:
+                return seen
+            self.sleep(self.limits.poll)
+
+    def is_still(self, owner: Job | WorkloadObject) -> bool:
+        """True while an object is there, and not about to go."""
+        meta = owner.metadata
+        try:
+            now = self.read(type(owner), meta.namespace, meta.name)
+        except KubernetesNotFound:
+            return False
+        return now.metadata.uid == meta.uid and now.metadata.deletion_timestamp is None
+
+    def read(self, kind: type[Job | WorkloadObject], namespace: str, name: str) -> Job | WorkloadObject:
+        """Return an object of a kind."""
+        if issubclass(kind, Job):
+            return self._client.job(namespace, name)
+        return self._client.workload(kind, namespace, name)
+
+    def _newest(self, job: str) -> Job | WorkloadObject | None:
+        """Return the object that is the present attempt of a job."""
+        where = JobName.parse(job)
+        kind = _kind(where)
+        if where is None or kind is None:
+            return None
+        found: list[Job | WorkloadObject] = []
+        if where.lineage.replace("-", "").replace(".", "").isalnum():  # all that a name, and a selector, may hold
+            selector = f"{LINEAGE}={where.lineage}"
+            found += self._select(kind, where.namespace, selector)
+        try:
+            first = self.read(kind, where.namespace, where.lineage)
+            found += [] if first.metadata.labels.get(LINEAGE) else [first]
+        except KubernetesNotFound:
+            pass
+        return max(found, key=_age, default=None)
+
+    def _select(
+        self, kind: type[Job | WorkloadObject], namespace: str, selector: str
+    ) -> Sequence[Job | WorkloadObject]:
+        if issubclass(kind, Job):
+            return self._client.jobs(namespace, selector)
+        return self._client.workloads(kind, namespace, selector)
+
+    def _queued(self, owner: Job | WorkloadObject) -> QueuedWorkload | None:
+        if not is_queued(owner):
+            return None
+        uid = owner.metadata.uid
+        found = self._client.workloads(QueuedWorkload, owner.metadata.namespace, f"{QueuedWorkload.UID_LABEL}={uid}")
+        mine = [one for one in found if (by := one.metadata.controller) and by.uid == uid]
+        return max(mine, key=_made, default=None)
+
+
+def _kind(where: JobName | None) -> type[Job | WorkloadObject] | None:
+    if where is None:
+        return None
+    return kind_named(where.word) if where.word else Job
+
+
+def _made(one: Job | WorkloadObject | QueuedWorkload) -> float:
+    made = one.metadata.creation_timestamp
+    return made.timestamp() if made else 0.0
+
+
+def _age(one: Job | WorkloadObject) -> tuple[float, int]:
+    return (_made(one), present_attempt(one))

@@ -1,0 +1,43 @@
+"""Controllers that rule jobs, and what the bridge may do about those: nothing that their owner would undo, or do a second time."""
+
+from dataclasses import dataclass
+
+from ..client import QUEUE, Job, WorkloadObject, kind_of
+
+_CONTROLLER = "kubernetes.io/job-controller"
+_KNOWN = {("trainer.kubeflow.org", "TrainJob"): "the trainer restarts it through its JobSet"}
+"""By API group and kind: who starts the pods again, and how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ruler:
+    """Who starts a job's pods again instead of the bridge.
+
+    Attributes:
+        name: Kind and name, such as `TrainJob/train`.
+        why: What it does.
+    """
+
+    name: str
+    why: str
+
+
+def ruler_of(job: Job | WorkloadObject) -> Ruler | None:
+    """Return who rules a job besides its user; None where nobody does. A CronJob makes Jobs and starts none again."""
+    owner = job.metadata.controller
+    if owner and not (owner.kind == "CronJob" and owner.api_version.startswith("batch/")):
+        if kind := kind_of(owner):
+            why = f"{kind.RESTARTS}; name the job {job.metadata.namespace}/{kind.WORD}/{owner.name}"
+        else:
+            group = owner.api_version.partition("/")[0]
+            why = _KNOWN.get((group, owner.kind), "it starts its Jobs again itself")
+        return Ruler(f"{owner.kind}/{owner.name}", why)
+    managed = job.spec.managed_by if isinstance(job, Job) else job.managed_by
+    if managed not in ("", _CONTROLLER):
+        return Ruler(managed, "the job is managed by it (managedBy)")
+    return None
+
+
+def is_queued(job: Job | WorkloadObject) -> bool:
+    """True for what Kueue admits and suspends: while it is suspended it waits in Kueue's queue, and nobody holds it."""
+    return QUEUE in job.metadata.labels and (isinstance(job, Job) or bool(job.SUSPEND))

@@ -1,0 +1,98 @@
+"""JobSet (jobset.x-k8s.io/v1alpha2): several Jobs that run, fail and are started again as one."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from ..objects import Condition, JobSpec, Object, Pod
+from .kind import PodGroup, WorkloadObject, WorkloadPhase, holding, index_of
+
+_JOB = "jobset.sigs.k8s.io/job-global-index"
+_MOST = 100_000
+_POD = "batch.kubernetes.io/job-completion-index"
+
+
+class JobTemplate(Object, frozen=True):
+    """What its Jobs are made of."""
+
+    spec: JobSpec = JobSpec()
+
+
+class ReplicatedJob(Object, frozen=True):
+    """Jobs that are alike."""
+
+    replicas: int = 1
+    template: JobTemplate = JobTemplate()
+
+
+class JobSetSpec(Object, frozen=True):
+    """What a JobSet shall be."""
+
+    replicated_jobs: list[ReplicatedJob] = []
+    suspend: bool = False
+    managed_by: str = ""
+
+
+class JobSetStatus(Object, frozen=True):
+    """What became of a JobSet."""
+
+    conditions: list[Condition] = []
+
+
+class JobSet(WorkloadObject, frozen=True):
+    """A JobSet. Suspending it deletes its pods, and counts towards no limit; it has no order that ends it."""
+
+    GROUP: ClassVar[str] = "jobset.x-k8s.io"
+    VERSION: ClassVar[str] = "v1alpha2"
+    API_VERSION: ClassVar[str] = "jobset.x-k8s.io/v1alpha2"
+    KIND: ClassVar[str] = "JobSet"
+    PLURAL: ClassVar[str] = "jobsets"
+    WORD: ClassVar[str] = "jobset"
+    NAME_LABEL: ClassVar[str] = "jobset.sigs.k8s.io/jobset-name"
+    SUSPEND: ClassVar[tuple[str, ...]] = ("suspend",)
+    RESTARTS: ClassVar[str] = "JobSet starts its Jobs again as its failurePolicy says, up to maxRestarts"
+
+    spec: JobSetSpec = JobSetSpec()
+    status: JobSetStatus = JobSetStatus()
+
+    @property
+    def phase(self) -> WorkloadPhase:
+        """Return what is to become of it."""
+        if holding(self.status.conditions, "Completed"):
+            return WorkloadPhase.SUCCEEDED
+        if holding(self.status.conditions, "Failed"):
+            return WorkloadPhase.FAILED
+        return WorkloadPhase.SUSPENDED if self.suspended else WorkloadPhase.ACTIVE
+
+    @property
+    def why(self) -> Condition | None:
+        """Return the condition that says why it is over, or suspended."""
+        return holding(self.status.conditions, "Completed", "Failed", "Suspended")
+
+    @property
+    def suspended(self) -> bool:
+        """Return True while its field says so."""
+        return self.spec.suspend
+
+    @property
+    def groups(self) -> list[PodGroup]:
+        """Return its pods, by kind."""
+        specs = [(one.replicas, one.template.spec) for one in self.spec.replicated_jobs]
+        return [PodGroup(replicas * job.parallelism, job.template.spec) for replicas, job in specs]
+
+    @property
+    def managed_by(self) -> str:
+        """Return the controller that runs it in another's place."""
+        return "" if self.spec.managed_by == "jobset.sigs.k8s.io/jobset-controller" else self.spec.managed_by
+
+    def rank(self, pod: Pod) -> int:
+        """Return the pods of all Jobs before its own, and its place in that."""
+        each = [
+            one.template.spec.parallelism for one in self.spec.replicated_jobs for _ in range(min(one.replicas, _MOST))
+        ]
+        notes = pod.metadata.annotations
+        return sum(each[: index_of(notes.get(_JOB, ""))]) + index_of(notes.get(_POD, ""))
+
+    @classmethod
+    def pod_templates(cls, manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return the pod templates within a manifest."""
+        return [one["template"]["spec"]["template"] for one in manifest["spec"]["replicatedJobs"]]

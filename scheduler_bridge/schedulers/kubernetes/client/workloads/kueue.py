@@ -1,0 +1,63 @@
+"""Kueue's Workload (kueue.x-k8s.io/v1beta1): the place of a job in a queue. Kueue alone suspends and resumes the job itself."""
+
+from typing import ClassVar
+
+from ..objects import Condition, Meta, Object
+from .kind import Patch, holding
+
+QUEUE = "kueue.x-k8s.io/queue-name"
+"""Label of a job that Kueue admits: the queue in which it waits."""
+
+
+class QueuedWorkloadSpec(Object, frozen=True):
+    """What Kueue was told of a job."""
+
+    active: bool = True
+    queue_name: str = ""
+    priority: int | None = None
+    priority_class_name: str = ""
+
+
+class QueuedWorkloadStatus(Object, frozen=True):
+    """Where the job stands in its queue."""
+
+    conditions: list[Condition] = []
+
+
+class QueuedWorkload(Object, frozen=True):
+    """A job in a queue of Kueue. While `active` is false it is not admitted; one that runs is stopped first."""
+
+    GROUP: ClassVar[str] = "kueue.x-k8s.io"
+    VERSION: ClassVar[str] = "v1beta1"
+    NEWER: ClassVar[tuple[str, ...]] = ("v1beta2",)
+    """Kueue 0.17 takes no change of an admitted Workload in v1beta1: a rule of its schema misses `priorityClassSource`."""
+    KIND: ClassVar[str] = "Workload"
+    PLURAL: ClassVar[str] = "workloads"
+    UID_LABEL: ClassVar[str] = "kueue.x-k8s.io/job-uid"
+    """Label of a Workload: the uid of its job."""
+
+    metadata: Meta
+    spec: QueuedWorkloadSpec = QueuedWorkloadSpec()
+    status: QueuedWorkloadStatus = QueuedWorkloadStatus()
+
+    @property
+    def has_quota(self) -> bool:
+        """True while its queue counts it."""
+        return holding(self.status.conditions, "QuotaReserved") is not None
+
+    @property
+    def may_resume(self) -> bool:
+        """True: Kueue puts a job back in its queue as often as it is told to."""
+        return True
+
+    def stop(self, key: str) -> Patch:  # noqa: ARG002
+        """Return what makes Kueue stop the job, and admit it no more."""
+        return Patch({"spec": {"active": False}})
+
+    def resume(self, key: str) -> Patch:  # noqa: ARG002
+        """Return what puts the job back in its queue."""
+        return Patch({"spec": {"active": True}})
+
+    def end(self, key: str) -> Patch:
+        """Return what ends it: Kueue knows no more than to stop it."""
+        return self.stop(key)

@@ -1,0 +1,91 @@
+"""How a job ended, in the words that job events of every scheduler use."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from ..client import Job, Pod, WorkloadObject, WorkloadPhase, is_cancelled
+from ..client.objects import Condition
+
+_SIGNALS = range(129, 193)
+"""Exit codes of a shell, or a container, that a signal ended: 128 and its number."""
+_LOST_NODE = ("DeletionByPodGC", "DeletionByTaintManager", "NodeLost", "TerminationByKubelet")
+"""Reasons of a pod's DisruptionTarget condition that speak of its node (Kubernetes: Disruptions)."""
+_WORDS = {"DeadlineExceeded": "TIMEOUT"}
+
+
+class Ending(NamedTuple):
+    """How a Job ended; fields as in `records.JobEvent`."""
+
+    exit_code: int | None
+    signal: int | None
+    state: str
+    detail: str
+    time: datetime | None
+
+
+class _Exit(NamedTuple):
+    time: datetime
+    code: int
+    signal: int
+    reason: str
+
+
+def ending(job: Job | WorkloadObject, pods: Sequence[Pod]) -> Ending | None:
+    """Return how a job ended; None while it has not."""
+    if isinstance(job, WorkloadObject):
+        return _workload_ending(job, pods)
+    if done := job.condition("Complete"):
+        return Ending(0, 0, "COMPLETED", "", job.status.completion_time or done.last_transition_time)
+    if failed := job.condition("Failed"):
+        return _failure(failed, pods)
+    return _cancelled(job.condition("Suspended")) if job.spec.suspend and is_cancelled(job.metadata) else None
+
+
+def _workload_ending(job: WorkloadObject, pods: Sequence[Pod]) -> Ending | None:
+    why = job.why or Condition(type="")
+    match job.phase:
+        case WorkloadPhase.SUCCEEDED:
+            return Ending(0, 0, "COMPLETED", "", why.last_transition_time)
+        case WorkloadPhase.FAILED:
+            return _failure(why, pods)
+        case WorkloadPhase.TERMINATED:
+            return _cancelled(why)
+        case WorkloadPhase.SUSPENDED if is_cancelled(job.metadata):
+            return _cancelled(why)
+    return None
+
+
+def _cancelled(why: Condition | None) -> Ending:
+    """Return the end of what the bridge cancelled: a kind that has no order for it stays suspended."""
+    return Ending(None, None, "CANCELLED", why.message[:1000] if why else "", why.last_transition_time if why else None)
+
+
+def _failure(failed: Condition, pods: Sequence[Pod]) -> Ending:
+    detail = f"{failed.reason}: {failed.message}"[:1000]
+    # The first to fail is the cause; those that follow are stopped for it.
+    first = min(_failures(pods), default=None)
+    time = failed.last_transition_time
+    if failed.reason in _WORDS:
+        return Ending(None, None, _WORDS[failed.reason], detail, time)
+    if first is None:
+        return Ending(None, None, "NODE_FAIL" if _lost_node(pods) else "FAILED", detail, time)
+    state = "OUT_OF_MEMORY" if first.reason == "OOMKilled" else "NODE_FAIL" if _lost_node(pods) else "FAILED"
+    signal = first.signal or (first.code - 128 if first.code in _SIGNALS else 0)
+    return Ending(None if signal else first.code, signal, state, detail, time)
+
+
+def _failures(pods: Iterable[Pod]) -> list[_Exit]:
+    ends = [status.state.terminated for pod in pods for status in pod.status.container_statuses]
+    last = datetime.max.replace(tzinfo=UTC)
+    return [
+        _Exit(end.finished_at or last, end.exit_code, end.signal, end.reason) for end in ends if end and end.exit_code
+    ]
+
+
+def _lost_node(pods: Iterable[Pod]) -> bool:
+    return any(
+        one.type == "DisruptionTarget" and one.status == "True" and one.reason in _LOST_NODE
+        for pod in pods
+        for one in pod.status.conditions
+    )

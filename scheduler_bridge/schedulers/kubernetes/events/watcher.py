@@ -1,0 +1,119 @@
+"""Watches Kubernetes: threads keep its jobs and pods, and each look compares them with what was told."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from prometheus_client import Gauge
+
+from schedmate_records import JobEvent
+from streams.transport import Producer
+
+from ...job_watcher import JobWatcher, JobWatcherMetrics
+from ..client import (
+    KINDS,
+    Informer,
+    Job,
+    KubernetesClient,
+    KubernetesError,
+    KubernetesUnavailable,
+    Node,
+    Pod,
+    WorkloadObject,
+)
+from .changes import ReportedJob, changes
+
+
+class KubernetesWatcherMetrics(JobWatcherMetrics):
+    """What the watcher did since it started."""
+
+    def __init__(self) -> None:
+        super().__init__("kubernetes", "Kubernetes")
+        self.nodes = Gauge("schedmate_kubernetes_watcher_nodes", "Nodes that are ready now.", registry=None)
+        self.lists = Gauge(
+            "schedmate_kubernetes_watcher_lists",
+            "Times that Jobs, Pods or Nodes were listed afresh: at the start, and where a watch had expired (410).",
+            registry=None,
+        )
+
+
+class KubernetesWatcher(JobWatcher[ReportedJob]):
+    """Turns what changes among a cluster's jobs, of all known kinds, and pods into job events.
+
+    Jobs that came and were deleted while no watcher ran are lost to it.
+
+    Args:
+        connect: Connects to the broker; called in another thread.
+        checkpoint: The file; its directory must be there.
+        client: The cluster.
+        namespace: The only namespace to watch; all where empty.
+        clock: Seconds since 1970.
+        memory: Bytes of events that may wait.
+    """
+
+    metrics: KubernetesWatcherMetrics
+
+    def __init__(
+        self,
+        connect: Callable[[], Producer],
+        checkpoint: Path,
+        client: KubernetesClient,
+        *,
+        namespace: str = "",
+        clock: Callable[[], float] = time.time,
+        memory: int = 8 << 20,
+    ) -> None:
+        super().__init__(
+            connect,
+            checkpoint,
+            known=ReportedJob,
+            scheduler="Kubernetes",
+            away=KubernetesError,
+            metrics=KubernetesWatcherMetrics(),
+            clock=clock,
+            memory=memory,
+        )
+        self._changed = threading.Event()
+        self.jobs = Informer(client, Job, self._changed.set, namespace)
+        self.pods = Informer(client, Pod, self._changed.set, namespace)
+        self.nodes = Informer(client, Node, self._changed.set)
+        self.workloads: list[Informer[WorkloadObject]] = [
+            Informer(client, kind, self._changed.set, namespace) for kind in KINDS
+        ]
+
+    def watch(self, stop: threading.Event) -> None:
+        """Begin to list and watch, each kind in a thread of its own, until `stop` is set."""
+        for store in self._stores():
+            threading.Thread(target=store.run, args=(stop,), daemon=True, name="kubernetes-watch").start()
+
+    def run(self, stop: threading.Event, interval: float = 1.0) -> None:
+        """Watch until `stop` is set. A look follows each change at once, but not sooner than `interval` after the last one."""
+        self.watch(stop)
+        while not stop.is_set():
+            self._changed.clear()
+            self.poll()
+            stop.wait(max(interval, self._pause_s))
+            self._changed.wait(interval)
+
+    def look(self, known: Mapping[str, ReportedJob], now: float) -> tuple[list[JobEvent], dict[str, ReportedJob], int]:
+        """Compare what there is with what was told.
+
+        Raises:
+            KubernetesUnavailable: It was not listed yet, or a watch broke off.
+        """
+        pods, jobs = self.pods.objects(), self.jobs.objects()
+        workloads = [store.objects() for store in self.workloads]
+        stores = self._stores()
+        if broken := next((store.error for store in stores if store.error), None):
+            raise broken
+        if pods is None or jobs is None or None in workloads:
+            raise KubernetesUnavailable("lists of jobs and pods", "none yet", "they are asked for")
+        self.metrics.nodes.set(sum(node.ready for node in self.nodes.objects() or ()))
+        self.metrics.lists.set(sum(store.lists for store in stores))
+        every: list[Job | WorkloadObject] = [*jobs, *(one for found in workloads for one in found or ())]
+        events, after = changes(known, every, pods, now)
+        return events, after, len(every)
+
+    def _stores(self) -> "list[Informer[Job] | Informer[Pod] | Informer[Node] | Informer[WorkloadObject]]":
+        return [self.jobs, self.pods, self.nodes, *self.workloads]

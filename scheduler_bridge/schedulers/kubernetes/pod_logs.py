@@ -1,0 +1,193 @@
+"""Whose a pod's log is: the kubelet's path names the pod, the API server says which job that pod is of.
+
+A kubelet keeps the log of a container that was restarted N times in `NAMESPACE_POD_UID/CONTAINER/N.log`. The path is the kubelet's own
+(pods cannot write there), the owner stands in the pod's metadata, and the job's name and attempt on the Job itself, where the
+watcher reads them, too (`scheduler_bridge.schedulers.kubernetes.client.lineage`).
+"""
+
+import os
+import threading
+from pathlib import Path
+from typing import NamedTuple
+
+import structlog
+
+from schedmate_records import LogChunk
+
+from .client import (
+    Informer,
+    Job,
+    KubernetesClient,
+    KubernetesError,
+    KubernetesNotFound,
+    Meta,
+    Pod,
+    WorkloadObject,
+    incarnation_of,
+    job_id,
+    kind_of,
+    main_container,
+    present_attempt,
+)
+
+log = structlog.get_logger(__name__)
+
+_INDEX = "batch.kubernetes.io/job-completion-index"
+_DIGITS = 6
+_PARTS = 3
+
+
+class PodDirectory(NamedTuple):
+    """What the name of a pod's directory says."""
+
+    namespace: str
+    pod: str
+    uid: str
+
+    @classmethod
+    def parse(cls, name: str) -> "PodDirectory | None":
+        """Read `team-a_train-x7k2p_0f1d…`; None for another name. Names of namespaces and pods hold no underscore."""
+        parts = name.split("_")
+        return cls(*parts) if len(parts) == _PARTS and all(parts) else None
+
+
+class PodLogs:
+    """The logs below the kubelet's directory that belong to Jobs.
+
+    Nothing here waits for the API server: a thread follows the pods of this node, another asks for their Jobs, and a log is found once both
+    are known. What is known of a pod stays as long as its directory does, so a log outlives the pod that wrote it.
+
+    Args:
+        directory: `/var/log/pods`.
+        node: This node, as Kubernetes calls it.
+        client: The cluster.
+    """
+
+    def __init__(self, directory: Path, node: str, client: KubernetesClient) -> None:
+        self._directory, self._node, self._client = directory, node, client
+        self._pods = Informer(client, Pod, lambda: None, fields=f"spec.nodeName={node}")
+        self._known: dict[PodDirectory, tuple[str, LogChunk | None]] = {}
+        """By directory: the container that counts, and an empty chunk; None for a pod of no Job."""
+        self._wanted: dict[PodDirectory, Pod] = {}
+        self._asked = threading.Condition()
+        self._stop = threading.Event()
+
+    def start(self) -> None:
+        """Begin to follow the pods of the node."""
+        for name, run in (("pods", self._follow), ("pod jobs", self._ask)):
+            threading.Thread(target=run, name=name, daemon=True).start()
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._stop.set()
+        with self._asked:
+            self._asked.notify_all()
+
+    @property
+    def error(self) -> KubernetesError | None:
+        """Why the API server cannot be asked; None where it answers."""
+        return self._pods.error
+
+    def found(self) -> dict[str, LogChunk]:
+        """Return the logs that belong to Jobs, by path, each with an empty chunk of its job."""
+        pods = {pod.metadata.uid: pod for pod in self._pods.objects() or ()}
+        logs: dict[str, LogChunk] = {}
+        standing: set[PodDirectory] = set()
+        for entry in _scan(self._directory):
+            if (where := PodDirectory.parse(entry.name)) is None:
+                continue
+            standing.add(where)
+            container, chunk = self._of(where, pods.get(where.uid))
+            if chunk:
+                place = Path(entry.path, container)
+                logs |= {each.path: chunk for each in _scan(place) if _is_log(each.name)}
+        with self._asked:
+            self._known = {where: known for where, known in self._known.items() if where in standing}
+        return logs
+
+    def _of(self, where: PodDirectory, pod: Pod | None) -> tuple[str, LogChunk | None]:
+        """Return what is known of a pod; ask for its Job where nothing is."""
+        with self._asked:
+            if (known := self._known.get(where)) is not None:
+                return known
+            # A directory and a pod of one uid and two names are nothing that a kubelet makes.
+            if pod and (pod.metadata.namespace, pod.metadata.name) == where[:2] and where not in self._wanted:
+                self._wanted[where] = pod
+                self._asked.notify_all()
+        return "", None
+
+    def _follow(self) -> None:
+        self._pods.run(self._stop)
+
+    def _ask(self) -> None:
+        while not self._stop.is_set():
+            with self._asked:
+                self._asked.wait_for(lambda: self._wanted or self._stop.is_set())
+                wanted = dict(self._wanted)
+            for where, pod in wanted.items():
+                if self._stop.is_set():
+                    return
+                try:
+                    known = self._job_of(pod)
+                except KubernetesError as error:
+                    log.warning("job_of_pod_not_known", pod=pod.metadata.name, error=str(error))
+                    self._stop.wait(1.0)
+                    continue
+                with self._asked:
+                    del self._wanted[where]
+                    self._known[where] = known
+
+    def _job_of(self, pod: Pod) -> tuple[str, LogChunk | None]:
+        container, owner = main_container(pod), self._owner_of(pod.metadata)
+        if owner is None or container is None:
+            return "", None
+        if isinstance(owner, Job) and (whole := self._owner_of(owner.metadata)):
+            owner = whole  # a Job of a JobSet is a part of that
+        return container.name, LogChunk(
+            job=job_id(owner.metadata, "" if isinstance(owner, Job) else owner.WORD),
+            attempt=present_attempt(owner),
+            incarnation=incarnation_of(owner.metadata),
+            node=self._node,
+            rank=rank_of(pod, owner),
+            lines=[],
+            time=0.0,
+        )
+
+    def _owner_of(self, meta: Meta) -> Job | WorkloadObject | None:
+        """Return the job that an object belongs to; None where it belongs to none of a known kind."""
+        owner = meta.controller
+        kind = kind_of(owner) if owner else None
+        if owner is None or not (kind or (owner.kind == "Job" and owner.api_version.startswith("batch/"))):
+            return None
+        try:
+            found: Job | WorkloadObject = (
+                self._client.workload(kind, meta.namespace, owner.name)
+                if kind
+                else self._client.job(meta.namespace, owner.name)
+            )
+        except KubernetesNotFound:
+            return None
+        return found if found.metadata.uid == owner.uid else None  # else deleted, and another of its name made since
+
+
+def rank_of(pod: Pod, job: Job | WorkloadObject) -> int:
+    """Return the rank of a pod: its completion index in an Indexed Job. The pods of other Jobs have no order: all are 0."""
+    if isinstance(job, WorkloadObject):
+        return job.rank(pod)
+    index = pod.metadata.annotations.get(_INDEX, "")
+    numbered = job.spec.completion_mode == "Indexed" and index.isascii() and index.isdecimal() and len(index) <= _DIGITS
+    return int(index) if numbered else 0
+
+
+def _is_log(name: str) -> bool:
+    """True for `0.log`, not for what it is called once it was rotated (`0.log.20260203-040506`)."""
+    number, dot, ending = name.partition(".")
+    return number.isascii() and number.isdecimal() and dot + ending == ".log"
+
+
+def _scan(directory: Path) -> list["os.DirEntry[str]"]:
+    try:
+        with os.scandir(directory) as entries:
+            return list(entries)
+    except (FileNotFoundError, NotADirectoryError):  # a pod that is gone, or a container that has not begun
+        return []

@@ -1,0 +1,1 @@
+"""A scheduler of this machine, for the demo and for tests."""

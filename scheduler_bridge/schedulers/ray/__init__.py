@@ -1,0 +1,1 @@
+"""Ray: its client, what watches its jobs, and what acts on them."""

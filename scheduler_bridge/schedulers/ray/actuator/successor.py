@@ -1,0 +1,88 @@
+"""The submission that a restart makes: as the one before, elsewhere, and the next attempt of the same job."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ...errors import ActuatorError
+from ..client import (
+    ACTS,
+    ATTEMPT,
+    EXCLUDED,
+    LINEAGE,
+    NODE_ID,
+    RayActor,
+    Submission,
+    asks_for_nodes,
+    with_excluded,
+)
+from .jobs import Attempt, with_key
+from .nodes import Nodes
+
+CHECKPOINT = "SCHEDMATE_CHECKPOINT"
+"""Where a job that starts again finds the path of its last durable checkpoint."""
+EXCLUDED_NODES = "SCHEDMATE_EXCLUDED_NODES"
+"""Where it finds the ids of the nodes that its tasks and actors should avoid: Ray lets nobody else place those."""
+JOB, NUMBER = "SCHEDMATE_JOB_ID", "SCHEDMATE_ATTEMPT"
+"""What `schedmate pipe` reads."""
+_NAMED = {"CPU": "entrypoint_num_cpus", "GPU": "entrypoint_num_gpus"}
+_MEMORY = "memory"
+
+
+def uploaded(runtime_env: Mapping[str, Any]) -> list[str]:
+    """Return the URIs of the packages that came with a submission, and are kept by the head only as long as something uses them."""
+    modules = runtime_env.get("py_modules")
+    uris = [runtime_env.get("working_dir"), *(modules if isinstance(modules, list) else [])]
+    return [uri for uri in uris if isinstance(uri, str) and uri.startswith("gcs://")]
+
+
+def successor(
+    attempt: Attempt, supervisor: RayActor, nodes: Nodes, exclude: Iterable[str], key: str, *, checkpoint: str = ""
+) -> Submission:
+    """Return the next attempt.
+
+    Args:
+        attempt: The submission that ended.
+        supervisor: Its supervisor, which says what its entrypoint asked for.
+        nodes: The cluster's nodes.
+        exclude: Names of nodes that it must not run on, besides those that it avoids already.
+        key: The key of the act.
+        checkpoint: Path from which it may go on; empty where none is known.
+
+    Raises:
+        ActuatorError: It cannot run elsewhere.
+    """
+    job, name = attempt.job, attempt.name.next()
+    avoided = dict.fromkeys([*attempt.excluded, *exclude])
+    ids = nodes.ids(avoided)
+    env = job.runtime_env or {}
+    said = {JOB: name.lineage, NUMBER: str(name.attempt)}
+    said |= {CHECKPOINT: checkpoint} if checkpoint else {}
+    said |= {EXCLUDED_NODES: ",".join(sorted(ids))} if ids else {}
+    kept = {variable: text for variable, text in env.get("env_vars", {}).items() if variable != EXCLUDED_NODES}
+    metadata = {**job.noted, LINEAGE: name.lineage, ATTEMPT: str(name.attempt), ACTS: with_key(job.noted, key)}
+    metadata |= {EXCLUDED: ",".join(avoided)} if avoided else {}
+    needs = {kind: amount for kind, amount in (supervisor.required_resources or {}).items() if amount}
+    amounts: dict[str, Any] = {field: needs.pop(kind) for kind, field in _NAMED.items() if kind in needs}
+    amounts |= {"entrypoint_memory": int(needs.pop(_MEMORY))} if _MEMORY in needs else {}
+    return Submission(
+        entrypoint=job.entrypoint,
+        submission_id=str(name),
+        metadata=metadata,
+        runtime_env={**env, "env_vars": {**kept, **said}},
+        entrypoint_resources=needs,
+        entrypoint_label_selector=_selector(attempt, supervisor, nodes, ids),
+        **amounts,
+    )
+
+
+def _selector(attempt: Attempt, supervisor: RayActor, nodes: Nodes, ids: frozenset[str]) -> dict[str, str]:
+    """Return the label selector of the driver. One that Ray itself chose, the head, is chosen anew unless the head is excluded."""
+    selector = dict(supervisor.label_selector or {})
+    if not supervisor.required_resources and list(selector) == [NODE_ID] and asks_for_nodes(selector):
+        if nodes.head not in ids:
+            return {}
+        del selector[NODE_ID]
+    elif asks_for_nodes(selector) and ids:
+        came = f"{attempt.name.lineage} asks for nodes by id ({selector[NODE_ID][:200]})"
+        raise ActuatorError("a job that can run elsewhere", came, "nothing was done; submit it again without")
+    return with_excluded(selector, ids)

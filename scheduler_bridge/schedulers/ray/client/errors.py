@@ -1,0 +1,23 @@
+"""What can go wrong with Ray, by name."""
+
+from ...client_errors import SchedulerError, SchedulerUnavailable
+
+
+class RayError(SchedulerError):
+    """Ray did not do, or did not tell, what was asked; the text says what was expected, what came, and what to do."""
+
+
+class RayUnavailable(RayError, SchedulerUnavailable):
+    """The head does not answer, or nothing says where it is: nothing is known."""
+
+
+class RayNotFound(RayError):
+    """There is no such job (any more)."""
+
+
+class RayConflict(RayError):
+    """There is a job of that submission id already."""
+
+
+class RayRefused(RayError):
+    """The head answered, and refused: no token, or a wrong one (401, 403), or a request that it does not take."""

@@ -1,0 +1,48 @@
+"""How a submission ended, in the words that job events of every scheduler use."""
+
+from typing import NamedTuple
+
+from ..client import RayJob
+
+_SIGNALS = range(129, 193)
+"""Exit codes of a shell whose command a signal ended: 128 and its number."""
+_QUOTES = ("last available logs", "Traceback (most recent call last)")
+"""Where Ray begins to quote what the job itself printed."""
+_SUPERVISOR_DIED = ("JOB_SUPERVISOR_ACTOR_DIED", "JOB_SUPERVISOR_ACTOR_UNSCHEDULABLE")
+_DETAIL = 300
+
+
+class Ending(NamedTuple):
+    """How a job ended; fields as in `records.JobEvent`."""
+
+    exit_code: int | None
+    signal: int | None
+    state: str
+    detail: str
+
+
+def ending(job: RayJob, node_lives: bool) -> Ending:
+    """Return how a job that is over ended.
+
+    Args:
+        job: The submission.
+        node_lives: The node of its driver is there.
+    """
+    if job.status == "SUCCEEDED":
+        return Ending(0, 0, "COMPLETED", "")
+    if job.status == "STOPPED":
+        return Ending(None, None, "CANCELLED", "it was asked to stop")
+    detail = _detail(job)
+    code = job.driver_exit_code
+    if code is None or job.error_type in _SUPERVISOR_DIED:
+        return Ending(None, None, "FAILED" if node_lives else "NODE_FAIL", detail)
+    signal = -code if code < 0 else code - 128 if code in _SIGNALS else 0
+    return Ending(None if signal else code, signal, "FAILED", detail)
+
+
+def _detail(job: RayJob) -> str:
+    message = job.message or ""
+    for quote in _QUOTES:
+        message = message.partition(quote)[0]
+    said = " ".join(message.split())[:_DETAIL].rstrip(" ,:")
+    return f"{job.error_type}: {said}" if job.error_type else said

@@ -1,0 +1,1 @@
+"""Slurm: its client, what watches its jobs, and what acts on them."""

@@ -1,0 +1,206 @@
+"""Several Slurm clusters as one actuator: each job goes by its cluster's name, each node to the cluster that has it."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from schedmate_records import Action
+
+from ....node_check import NodeCheck
+from ...errors import ActuatorError, SchedulerAway
+from ...queue import Queue
+from ...views import JobView, NodeView
+from ..client import SlurmError
+from ..client.cluster_names import split
+from .actuator import SlurmActuator
+from .renaming import job_of, node_of, queue_of
+
+AGAIN_S = 5.0
+"""Seconds for which a cluster that did not answer is not asked again: what is asked of the others does not wait for its time limits."""
+
+
+class SlurmClusters:
+    """Several clusters as an `Actuator`.
+
+    A job of the local cluster is `4711`, of another one `beta/4711`; so are partitions. Nodes go by their names alone, as their
+    logs do: a node whose name two clusters have is left to people.
+
+    Args:
+        clusters: An actuator for each, by name; `LOCAL` is the one of slurm.conf.
+        clock: Seconds that only grow.
+    """
+
+    name = "slurm"
+
+    def __init__(self, clusters: Mapping[str, SlurmActuator], clock: Callable[[], float] = time.monotonic) -> None:
+        self._clusters = dict(clusters)
+        self._clock = clock
+        self._away: dict[str, tuple[float, SchedulerAway]] = {}
+        self._nodes: dict[str, frozenset[str]] = {}
+
+    def supports(self, action: Action) -> bool:
+        """Slurm can do all that decisions ask for."""
+        return action in Action
+
+    def can_signal(self) -> bool:
+        """Slurm can."""
+        return True
+
+    def job(self, job: str) -> JobView | None:
+        """Return what its cluster says of a job."""
+        with self._of(job) as (cluster, own, actuator):
+            seen = actuator.job(own)
+            return job_of(cluster, seen) if seen else None
+
+    def nodes(self, beside: str = "", /) -> list[NodeView]:
+        """Return the nodes of the cluster that has the node `beside`; of all clusters where none is named."""
+        if not beside:
+            return [view for cluster in self._clusters for view in self._nodes_of(cluster)]
+        cluster = self._cluster_of(beside)
+        return [] if cluster is None else self._nodes_of(cluster)
+
+    def queue(self) -> Queue:
+        """Return what waits and runs in all clusters that answer. Nobody is evicted for a job of another cluster: the nodes differ."""
+        queues, away = [], None
+        for cluster in self._clusters:
+            try:
+                with self._asking(cluster) as actuator:
+                    queues.append(queue_of(cluster, actuator.queue()))
+            except SchedulerAway as error:
+                away = error
+        if away and not queues:
+            raise away
+        return Queue(
+            tuple(job for queue in queues for job in queue.waiting),
+            tuple(job for queue in queues for job in queue.running),
+            tuple(node for queue in queues for node in queue.nodes),
+        )
+
+    def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
+        """Put a failed job back in its cluster's queue."""
+        with self._of(job) as (cluster, own, actuator):
+            return job_of(cluster, actuator.restart(own, exclude_nodes, key, checkpoint))
+
+    def cancel_packing(self, job: str, key: str) -> JobView:
+        """Requeue a packed job, never to be packed again."""
+        with self._of(job) as (cluster, own, actuator):
+            return job_of(cluster, actuator.cancel_packing(own, key))
+
+    def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
+        """Requeue a running job."""
+        with self._of(job) as (cluster, own, actuator):
+            return job_of(cluster, actuator.evict(own, key, checkpoint, delay))
+
+    def signal(self, job: str, signal: str) -> None:
+        """Send a signal to the steps of a running job."""
+        with self._of(job) as (_, own, actuator):
+            actuator.signal(own, signal)
+
+    def cancel(self, job: str, key: str) -> JobView:
+        """Cancel a running job."""
+        with self._of(job) as (cluster, own, actuator):
+            return job_of(cluster, actuator.cancel(own, key))
+
+    def hold(self, job: str, key: str) -> JobView:
+        """Hold a job that waits."""
+        with self._of(job) as (cluster, own, actuator):
+            return job_of(cluster, actuator.hold(own, key))
+
+    def release(self, job: str, key: str) -> JobView:
+        """Release a held job."""
+        with self._of(job) as (cluster, own, actuator):
+            return job_of(cluster, actuator.release(own, key))
+
+    def drain(self, node: str, reason: str, key: str) -> NodeView:
+        """Drain a node in the one cluster that has it."""
+        cluster = self._known_cluster_of(node)
+        with self._asking(cluster) as actuator:
+            return node_of(cluster, actuator.drain(node, reason, key))
+
+    def undrain(self, node: str, key: str) -> NodeView:
+        """Resume a node in the one cluster that has it."""
+        cluster = self._known_cluster_of(node)
+        with self._asking(cluster) as actuator:
+            return node_of(cluster, actuator.undrain(node, key))
+
+    def check(self, node: str) -> NodeCheck | None:
+        """Run the operator's check on a node of the one cluster that has it."""
+        try:
+            return self._clusters[self._known_cluster_of(node)].check(node)
+        except ActuatorError as error:
+            return NodeCheck.of(None, str(error))
+
+    def stacks(self, job: str) -> str:
+        """Return what the operator's command prints inside a job."""
+        try:
+            with self._of(job) as (_, own, actuator):
+                return actuator.stacks(own)
+        except ActuatorError as error:
+            return str(error)
+
+    def describe(self, node: str) -> str:
+        """Return what Slurm shows of a node."""
+        with self._asking(self._known_cluster_of(node)) as actuator:
+            return actuator.describe(node)
+
+    @contextmanager
+    def _of(self, job: str) -> Iterator[tuple[str, str, SlurmActuator]]:
+        """Give a job's cluster, its id there, and that cluster's actuator."""
+        try:
+            cluster, own = split(job)
+        except SlurmError as error:
+            raise ActuatorError(error.expected, error.came, error.remedy) from error
+        with self._asking(cluster) as actuator:
+            yield cluster, own, actuator
+
+    @contextmanager
+    def _asking(self, cluster: str) -> Iterator[SlurmActuator]:
+        """Give the actuator of a cluster, unless it did not answer just now; its errors then say which cluster it was."""
+        if cluster not in self._clusters:
+            raise ActuatorError("a cluster of `slurm.clusters`", repr(cluster[:40]), "nothing was done")
+        since, error = self._away.get(cluster, (0.0, None))
+        if error is not None and self._clock() < since + AGAIN_S:
+            raise error
+        try:
+            yield self._clusters[cluster]
+        except ActuatorError as error:
+            came = f"{error.came} (cluster {cluster})" if cluster else error.came
+            told = type(error)(error.expected, came, error.remedy)
+            if isinstance(told, SchedulerAway):
+                self._away[cluster] = (self._clock(), told)
+            raise told from error
+        self._away.pop(cluster, None)
+
+    def _nodes_of(self, cluster: str) -> list[NodeView]:
+        with self._asking(cluster) as actuator:
+            views = [node_of(cluster, view) for view in actuator.nodes()]
+        self._nodes[cluster] = frozenset(view.node for view in views)
+        return views
+
+    def _cluster_of(self, node: str) -> str | None:
+        """Return the one cluster that has a node; None where none has it. Of one that is away, what it had last counts.
+
+        Raises:
+            ActuatorError: Several have it.
+            SchedulerAway: None has it that answers, and one does not answer.
+        """
+        having, away = [], None
+        for cluster in self._clusters:
+            try:
+                names = {view.node for view in self._nodes_of(cluster)}
+            except SchedulerAway as error:
+                names, away = set(self._nodes.get(cluster, ())), error
+            if node in names:
+                having.append(cluster)
+        if len(having) > 1:
+            came = " and ".join(cluster or "the local one" for cluster in having)
+            raise ActuatorError(f"one cluster with a node {node[:40]!r}", came, "nothing was done; act by hand")
+        if away and not having:
+            raise away
+        return having[0] if having else None
+
+    def _known_cluster_of(self, node: str) -> str:
+        cluster = self._cluster_of(node)
+        if cluster is None:
+            raise ActuatorError("a node that Slurm knows", repr(node[:40]), "name nodes as sinfo prints them")
+        return cluster

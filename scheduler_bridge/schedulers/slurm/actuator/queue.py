@@ -1,0 +1,105 @@
+"""Slurm's queue as the bridge sees it: who waits for what, and who holds it."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from ...queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
+from ...views import SchedulerJobState
+from ..client import SlurmJob, SlurmNode
+from ..client.array import next_tasks
+from ..client.gres import gpu_types, held_parts
+from .jobs import state_of, view
+from .nodes import node_view
+
+BLOCKED = "Resources"
+"""Slurm's word for the next job of a partition, which does not fit. What follows it waits for "Priority": room made for that would go to
+the job before it."""
+_CLOSED = frozenset(
+    {"RESERVED", "NOT_RESPONDING", "REBOOT_REQUESTED", "REBOOT_ISSUED", "POWER_DOWN", "INVAL", "INVALID_REG", "BLOCKED"}
+)
+"""Words of nodes in service on which no job starts, or none without a reservation: a place that is made there helps nobody."""
+_ALL_OF = re.compile(r"[\w.:-]+(?:&[\w.:-]+)*", re.ASCII)
+"""Features that a node must have all. Others (`a|b`, `[a*2&b*4]`) are Slurm's to read."""
+_TASKS = 100
+"""Tasks of one array that waits as a whole which are told of at once: the next ones. Whoever holds these is told of others."""
+
+
+def queue_of(jobs: Iterable[SlurmJob], nodes: Mapping[str, SlurmNode]) -> Queue:
+    """Return the queue, of what Slurm lists."""
+    whole = max((node.shards_per_gpu for node in nodes.values()), default=0)
+    waiting: list[WaitingJob] = []
+    running: list[RunningJob] = []
+    arrays: list[SlurmJob] = []
+    for job in jobs:
+        state = state_of(job)
+        if state is SchedulerJobState.PENDING and job.is_array:
+            arrays.append(job)
+        elif state is SchedulerJobState.PENDING:
+            waiting.append(_waiting(job, nodes.values(), whole))
+        elif job.nodes and state in (SchedulerJobState.RUNNING, SchedulerJobState.STOPPING):
+            running.append(_running(job, nodes, whole))
+    started = Counter(job.view.job.partition("_")[0] for job in running)
+    for array in arrays:
+        waiting += _waiting_tasks(array, started[array.job.partition("_")[0]], nodes.values(), whole)
+    capacities = (Capacity(node_view(node), node.cpus, node.memory, node.gpus) for node in nodes.values())
+    return Queue(tuple(waiting), tuple(running), tuple(capacities))
+
+
+def _waiting(job: SlurmJob, nodes: Iterable[SlurmNode], whole: int) -> WaitingJob:
+    # Of a heterogeneous job: as if each of its nodes had to have the most that any of them must have.
+    parts = job.parts or (job,)
+    gpus = [_gpus_per_node(part, whole) for part in parts]
+    need = Need(
+        nodes=sum(max(part.node_count, len(part.required_nodes)) for part in parts),
+        cpus=max(math.ceil(part.cpus / part.node_count) for part in parts),
+        memory=job.memory,
+        gpus=max(each or 0.0 for each in gpus),
+        required=job.required_nodes,
+        exclusive=job.exclusive,
+    )
+    since = job.eligible or job.submitted or math.inf
+    # That is too much to evict others for, or nothing tells whose place it may have.
+    readable = not job.parts and not job.reservation and (not job.features or _ALL_OF.fullmatch(job.features))
+    blocked = job.reason == BLOCKED and None not in gpus and bool(readable)
+    seen = view(job.job, job, whole, ())
+    kept_away = {node.name for node in nodes if not _is_open(node, job)}
+    return WaitingJob(replace(seen, excluded=tuple(sorted({*seen.excluded, *kept_away}))), since, need, blocked)
+
+
+def _waiting_tasks(array: SlurmJob, running: int, nodes: Iterable[SlurmNode], whole: int) -> Iterator[WaitingJob]:
+    one = _waiting(array, nodes, whole)
+    for place, task in enumerate(next_tasks(array.job, running, _TASKS)):
+        # It is the first that lacks room. The others wait for it.
+        yield replace(one, view=replace(one.view, job=task), blocked=one.blocked and not place)
+
+
+def _is_open(node: SlurmNode, job: SlurmJob) -> bool:
+    """Return whether a job may start on a node, once there is room."""
+    wanted = frozenset(job.features.split("&")) - {""}
+    types = gpu_types(",".join((job.tres_per_node, job.tres_per_job, job.tres_per_task)))
+    # Of which of its types the room on a node would be, nothing tells.
+    fits = not types or types == node.gpu_types
+    return fits and wanted <= node.features and not _CLOSED.intersection(node.states)
+
+
+def _running(job: SlurmJob, nodes: Mapping[str, SlurmNode], whole: int) -> RunningJob:
+    held = {
+        name: Share(
+            share.cpus,
+            share.memory,
+            held_parts(share.gres, nodes[name].shards_per_gpu if name in nodes else whole),
+        )
+        for name, share in job.shares.items()
+    }
+    return RunningJob(view(job.job, job, whole, ()), job.started or math.inf, held, job.requeue)
+
+
+def _gpus_per_node(job: SlurmJob, whole: int) -> float | None:
+    """Return how many GPUs a job asks for on each node; None where shards are asked for and no node has any."""
+    per_node = job.asked_per_node
+    if per_node.get("shard") and not whole:
+        return None
+    return per_node.get("gpu", 0.0) + (per_node.get("shard", 0.0) / whole if whole else 0.0)

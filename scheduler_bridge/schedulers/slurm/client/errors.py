@@ -1,0 +1,32 @@
+"""What can go wrong with Slurm, by name."""
+
+from ...client_errors import SchedulerError, SchedulerUnavailable
+
+_AWAY = (
+    *("Unable to contact", "Socket timed out", "Connection refused", "Unable to establish"),
+    *("Communication connection failure", "Zero Bytes were transmitted", "controller in standby mode"),
+    *("can't be reached now", "problem talking to the database"),
+)
+"""What Slurm's commands print while slurmctld, or slurmdbd where it must say where another cluster is, does not answer."""
+_UNKNOWN_CLUSTER = "known by database"
+
+
+def is_away(complaint: str) -> bool:
+    """True where a command's complaint says that nobody answers, and not that Slurm refuses."""
+    return _UNKNOWN_CLUSTER not in complaint and any(sign in complaint for sign in _AWAY)
+
+
+class SlurmError(SchedulerError):
+    """Slurm did not do, or did not tell, what was asked; the text says what was expected, what came, and what to do."""
+
+
+class SlurmUnavailable(SlurmError, SchedulerUnavailable):
+    """The controller does not answer, or Slurm's commands are not installed: nothing is known."""
+
+
+class UnknownSlurmJob(SlurmError):
+    """Slurm does not know the job, or does not know it any more (MinJobAge)."""
+
+
+class SlurmRefused(SlurmError):
+    """Slurm answered, and refused."""

@@ -1,0 +1,89 @@
+"""What the source of a job leaves unknown, a language model looks for, beside everything else: nothing waits for it."""
+
+import queue
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+import structlog
+
+from processors.advise.agent import fill
+from processors.advise.agent.claims import FIELDS
+from processors.prompts import Prompt
+from schedmate_records import Workload
+
+from ..client import SlurmError, SlurmJob
+from .remote_tools import RemoteTools, SourceGone
+
+log = structlog.get_logger(__name__)
+
+WAITING = 100
+"""Jobs that may wait for the model; what comes while so many do is left as it is."""
+ONE_S = 600.0
+"""One job may keep the model busy for so long."""
+
+Ask = Callable[[Prompt], Mapping[str, Any] | None]
+
+
+class ModelReader:
+    """Asks about one job after the other, in a thread of its own. What it found is fetched by `take`, soon: it waits in memory.
+
+    Args:
+        ask: Asks the model; None where there is no answer to be had.
+        one_s: Seconds for one job.
+    """
+
+    def __init__(self, ask: Ask, one_s: float = ONE_S) -> None:
+        self._ask, self._one_s = ask, one_s
+        self._waiting: queue.Queue[tuple[str, SlurmJob, Workload]] = queue.Queue(WAITING)
+        self._found: dict[str, Workload] = {}
+        self._lock = threading.Lock()
+        threading.Thread(target=self._run, name="model-reader", daemon=True).start()
+
+    def submit(self, name: str, job: SlurmJob, known: Workload) -> None:
+        """Ask about a job, at some time.
+
+        Args:
+            name: What events call it.
+            job: The job.
+            known: What its source says.
+        """
+        if any(getattr(known, field) is None for field in FIELDS):
+            with suppress(queue.Full):
+                self._waiting.put_nowait((name, job, known))
+
+    def take(self) -> dict[str, Workload]:
+        """Return, once, what source and model say of each job to which the model added something."""
+        with self._lock:
+            found, self._found = self._found, {}
+        return found
+
+    def drain(self) -> None:
+        """Wait until all who were submitted have been asked about."""
+        self._waiting.join()
+
+    def _run(self) -> None:
+        while True:
+            name, job, known = self._waiting.get()
+            try:
+                self._look(name, job, known)
+            except (SlurmError, SourceGone) as error:
+                log.info("source_not_read_by_model", job=name, user=job.user, error=str(error))
+            except Exception:  # one job's source must not end the reading of others'
+                log.exception("source_not_read_by_model", job=name, user=job.user)
+            finally:
+                self._waiting.task_done()
+
+    def _look(self, name: str, job: SlurmJob, known: Workload) -> None:
+        with RemoteTools(job.user, job.directory) as tools:
+            ending = threading.Timer(self._one_s, tools.end)
+            ending.daemon = True
+            ending.start()
+            try:
+                found = fill(known, tools, job.command, self._ask, job=name)
+            finally:
+                ending.cancel()
+        if found.claims:
+            with self._lock:
+                self._found[name] = found.workload

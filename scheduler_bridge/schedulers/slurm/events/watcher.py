@@ -1,0 +1,135 @@
+"""Watches Slurm by looking at its list of jobs."""
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from prometheus_client import Counter, Gauge
+
+from schedmate_records import EventKind, JobEvent
+from schedmate_records.cluster_names import qualified
+from streams.transport import Producer
+
+from ...job_watcher import JobWatcher, JobWatcherMetrics
+from ..client import SlurmClient, SlurmCommands, SlurmError, SlurmJob
+from ..client.kept_jobs import KeptJobs
+from .changes import ReportedJob, changes, described
+from .keeper import Keeper
+from .sources import SourceReader
+
+if TYPE_CHECKING:
+    from .model_reader import ModelReader
+
+
+class SlurmWatcherMetrics(JobWatcherMetrics):
+    """What the watcher did since it started."""
+
+    def __init__(self) -> None:
+        super().__init__("slurm", "Slurm")
+        self.sources_read = Counter(
+            "schedmate_slurm_watcher_sources_read", "Source trees of submitted jobs read.", registry=None
+        )
+        self.sources_unread = Counter(
+            "schedmate_slurm_watcher_sources_unread",
+            "Submitted jobs whose source tree could not be read, or not in time.",
+            registry=None,
+        )
+        self.sources_completed = Counter(
+            "schedmate_slurm_watcher_sources_completed",
+            "Jobs of which a language model told something that their source left unknown, before they ended.",
+            registry=None,
+        )
+        self.unreadable = Gauge(
+            "schedmate_slurm_watcher_unreadable_jobs",
+            "Jobs now whose record cannot be told from a text of their user.",
+            registry=None,
+        )
+
+
+class SlurmWatcher(JobWatcher[ReportedJob]):
+    """Turns what changes in Slurm's list of jobs into job events.
+
+    Jobs that came and went while no watcher ran for longer than Slurm's MinJobAge are lost to it.
+
+    Args:
+        connect: Connects to the broker; called in another thread.
+        checkpoint: The file; its directory must be there.
+        client: Slurm.
+        clock: Seconds since 1970.
+        memory: Bytes of events that may wait.
+        kept: Where scripts of jobs are kept; None: nowhere.
+        cluster: The cluster that the client speaks to, which stands before its jobs' ids; empty for the local one.
+        read_sources: Say of each submitted job what it trains, and of which branch it is, as its source tree says.
+        model: Looks for what that leaves unknown, while the job waits and runs; said once it is found. None: nobody does.
+    """
+
+    metrics: SlurmWatcherMetrics
+
+    def __init__(
+        self,
+        connect: Callable[[], Producer],
+        checkpoint: Path,
+        client: SlurmClient | None = None,
+        clock: Callable[[], float] = time.time,
+        memory: int = 8 << 20,
+        *,
+        kept: KeptJobs | None = None,
+        cluster: str = "",
+        read_sources: bool = False,
+        model: "ModelReader | None" = None,
+    ) -> None:
+        super().__init__(
+            connect,
+            checkpoint,
+            known=ReportedJob,
+            scheduler="Slurm",
+            away=SlurmError,
+            metrics=SlurmWatcherMetrics(),
+            clock=clock,
+            memory=memory,
+        )
+        self._cluster = cluster
+        self._client = client or SlurmClient(SlurmCommands(cluster=cluster))
+        self._keeper = Keeper(self._client, kept) if kept else None
+        self._sources = SourceReader(self._client.gpus) if read_sources else None
+        self._model = model
+
+    def look(self, known: Mapping[str, ReportedJob], now: float) -> tuple[list[JobEvent], dict[str, ReportedJob], int]:
+        """Compare Slurm's list with what was told."""
+        jobs = self._client.jobs()
+        named = {qualified(self._cluster, name): job for name, job in jobs.items()}
+        events, after = changes(known, named, now, self._client.gpus)
+        self.metrics.unreadable.set(self._client.unreadable)
+        if self._keeper:
+            self._keeper.look(jobs)
+        if self._sources:
+            events = self._with_sources(events, named)
+        if self._model:  # first: a job that ended meanwhile was described before its end
+            found = described(known, self._model.take(), now)
+            self.metrics.sources_completed.inc(len(found))
+            events = [*found, *events]
+        return events, after, len(jobs)
+
+    def _with_sources(self, events: list[JobEvent], jobs: Mapping[str, SlurmJob]) -> list[JobEvent]:
+        """Say what the submitted jobs among `events` train; those that are over already are not worth the time."""
+        assert self._sources
+        self._sources.begin()
+        over = {event.job for event in events if event.kind is EventKind.ENDED}
+        return [
+            self._with_source(event, jobs[event.job])
+            if event.kind is EventKind.SUBMITTED and event.job not in over
+            else event
+            for event in events
+        ]
+
+    def _with_source(self, event: JobEvent, job: SlurmJob) -> JobEvent:
+        assert self._sources
+        found = self._sources.read(job)
+        (self.metrics.sources_read if found else self.metrics.sources_unread).inc()
+        if found is None:
+            return event
+        if self._model:
+            self._model.submit(event.job, job, found.workload)
+        return msgspec.structs.replace(event, workload=found.workload, branch=found.branch)
