@@ -81,8 +81,8 @@ races: $(VENV)/.developing  ## what others do while the bridge acts, on Slurm an
 	tests/servers/install.sh
 	$(BIN)/python -m benchmarks.chaos.races --races $(RACES) --controller 40
 	SCHEDMATE_TEST_RACES=$(RACES) $(BIN)/python -m pytest -s -rs -k races $(RACED)
-RACED = $(addprefix tests/scheduler_bridge/actuators/,test_kubernetes_races.py test_kubernetes_jobset.py \
-  test_ray_races.py::test_nothing_is_done_wrongly_or_twice_in_races)
+RACED = $(addprefix tests/scheduler_bridge/schedulers/,kubernetes/actuator/test_races.py kubernetes/actuator/test_jobset.py \
+  ray/actuator/test_races.py::test_nothing_is_done_wrongly_or_twice_in_races)
 
 $(VENV)/.training: $(VENV)/.developing
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group train

@@ -97,7 +97,7 @@ def _ship(
         if socket is None or log is not None:
             from pathlib import Path  # noqa: PLC0415
 
-            from . import logging  # noqa: PLC0415
+            from .services import logging  # noqa: PLC0415
             from .settings.settings import load  # noqa: PLC0415
 
             file, flags = source

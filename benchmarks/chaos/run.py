@@ -105,7 +105,8 @@ def run(options: Options, scratch: Path, say: Callable[[str], None]) -> Outcome:
         def unsent() -> int:
             _look_after(services)
             untold = crowd.untold(read_back(site.connection, ["job-events"]))
-            return sender.unsent + untold + len(list((scratch / "producer" / "spool").glob("*/*")))
+            spooled = sum(len(files) for _, _, files in os.walk(scratch / "producer" / "spool"))
+            return sender.unsent + untold + spooled
 
         left = wait_until_quiet(site.connection, unsent, deadline - time.monotonic())
         outcome.problems += [

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from schedmate.analysis.analysis.classes import classes
 
 from benchmarks.corpus.plan import LOGS
 from benchmarks.corpus.score import LETTERS as BY_NAME
@@ -17,6 +16,7 @@ from processors.classify.calibration import curves
 from processors.classify.classifier import LineClassifier
 from processors.classify.fallback import TemplateClassifier
 from processors.classify.linear import LETTERS, LinearModel
+from schedmate.analysis.classes import classes
 from streams.producers.stored import read_chunks
 
 from .data import examples

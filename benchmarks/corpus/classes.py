@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from schedmate.analysis.analysis.classes import classes
-
 from processors.classify.classifier import LineClassifier
 from processors.classify.linear import LinearModel
+from schedmate.analysis.classes import classes
 from schedmate.assembly import line_classifier
 from schedmate.settings.settings import Settings
 from streams.producers.stored import read_chunks

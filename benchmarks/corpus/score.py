@@ -19,12 +19,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from schedmate.analysis.analysis.classes import classes
-
 from processors.classify.classifier import LineClassifier
 from processors.job import JobProcessor
 from processors.state import JobState
 from schedmate.analysis.analysis import Analysis, analyze
+from schedmate.analysis.classes import classes
 from schedmate_records import JobMetric, LogChunk, Position
 from streams.producers.chunker import Chunker, ChunkLimits
 from streams.producers.pieces import PieceSplitter

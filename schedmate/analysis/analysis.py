@@ -40,9 +40,9 @@ from schedmate_records import (
 )
 
 from ..models.language_models import Ask
-from .analysis.analysis.legibility import Legibility
-from .analysis.node_log import NodeLog, Sign, is_node_log
-from .analysis.tail import LogTail
+from .legibility import Legibility
+from .node_log import NodeLog, Sign, is_node_log
+from .tail import LogTail
 
 MOST_POINTS, MOST_TEMPLATES = 512, 64
 """Points of a curve, many more than a terminal shows, and templates of reports, of which a log has a handful: a bound on memory."""

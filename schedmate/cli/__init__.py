@@ -15,8 +15,8 @@ from typer.core import TyperGroup
 import schedmate
 from schedmate_records import UserError, in_words
 
+from ..settings.secret_files import exposed_files
 from ..settings.settings import SettingsError, load
-from ..settings.settings.secret_files import exposed_files
 from .console import say, warn
 from .extras import missing_extra
 

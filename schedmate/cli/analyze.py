@@ -82,14 +82,14 @@ def command(
     """
     from streams.producers.stored import UnreadableLog
 
-    from .. import logging
     from ..analysis.analysis import analyze
-    from ..analysis.analysis.read_log import LogReader
-    from ..analysis.analysis.tail import find_tail
+    from ..analysis.read_log import LogReader
+    from ..analysis.tail import find_tail
     from ..assembly import job_processor
     from ..models.language_models import asked_at_once, language_model
+    from ..report.page import page
     from ..report.report import report
-    from ..report.report.page import page
+    from ..services import logging
     from .safe_console import SafeConsole
 
     if as_json and form not in {None, "json"}:
@@ -137,7 +137,7 @@ def _write(file: Path, text: str) -> None:
 
 def _print_all(results: Sequence["Analysis"], form: Form | None, explain: bool) -> None:
     """Print what takes all results; what is said of one file at a time is out by now."""
-    from ..report.report.page import page
+    from ..report.page import page
 
     if form == "html":
         say(page(results, explain))

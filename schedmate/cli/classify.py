@@ -24,8 +24,8 @@ def command(
     """
     from streams.producers.stored import UnreadableLog
 
-    from ..analysis.analysis.classes import classes
-    from ..analysis.analysis.read_log import LogReader
+    from ..analysis.classes import classes
+    from ..analysis.read_log import LogReader
     from ..assembly import line_classifier
 
     loaded: Loaded = context.obj

@@ -28,7 +28,7 @@ def command(
     Examples: `SCHEDMATE_KAFKA__BROKERS=k1:9092 schedmate config --changed`, `schedmate config --example > schedmate.toml`
     """
     if as_example:
-        from ..settings.settings.example import example
+        from ..settings.example import example
 
         say(example())
         return

@@ -35,7 +35,7 @@ def serve(  # noqa: PLR0917  # its options
 
     Whatever follows `--` goes to vLLM. Example: `schedmate models serve Qwen/Qwen2.5-7B-Instruct -- --gpu-memory-utilization=0.8`
     """
-    from .. import serving
+    from ..models import serving
 
     asked = serving.Serving(model, name, host, port, longest, python or sys.executable, context.args)
 

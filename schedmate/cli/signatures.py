@@ -117,8 +117,8 @@ def propose(
     """
     from processors.diagnose import InvalidSignature
 
-    from ..analysis.analysis.proposal import NoProposal, as_toml, fire, pattern_of
-    from ..analysis.analysis.proposal import propose as make
+    from ..analysis.proposal import NoProposal, as_toml, fire, pattern_of
+    from ..analysis.proposal import propose as make
     from ..feedback import ends, feedback_on, history
 
     settings = context.obj.settings

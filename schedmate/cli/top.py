@@ -84,7 +84,7 @@ def _redis(settings: RedisSection, every: float) -> None:
 def _logs(files: list[Path], settings: Settings, every: float) -> None:
     from streams.producers.stored import STANDARD_INPUT
 
-    from ..analysis.analysis.local_jobs import LocalJobs
+    from ..analysis.local_jobs import LocalJobs
     from ..assembly import job_processor
     from ..top.top import View
     from .console import warn
@@ -114,8 +114,8 @@ def _watch(view: "View", look: Callable[[], tuple[Sequence["JobStatus"], str]], 
     """Show what `look` returns, jobs and what is wrong with their source, until the person quits."""
     from rich.live import Live
 
+    from ..top.keyboard import pressed, single_keys
     from ..top.top import draw
-    from ..top.top.keyboard import pressed, single_keys
     from .safe_console import SafeConsole
     from .status import details, note
 

@@ -23,7 +23,7 @@ def command(
     """
     import threading
 
-    from ..analysis.analysis.watch_log import watch
+    from ..analysis.watch_log import watch
     from ..assembly import job_processor
     from ..services.service import service
 

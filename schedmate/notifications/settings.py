@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field, PositiveFloat
 
-from ..settings.settings.listed import Listed
+from ..settings.listed import Listed
 from .message import Urgency
 
 

@@ -12,8 +12,8 @@ from schedmate_records import Alarm, Checkpoint, Failure, JobMetric, ModelAnswer
 from streams.producers.chunker import SHIPPED
 
 from ..analysis.analysis import Analysis
-from ..analysis.analysis.node_log import Sign
-from ..top.top.sparkline import sparkline
+from ..analysis.node_log import Sign
+from ..top.sparkline import sparkline
 
 _TEMPLATES = 3
 """Templates of reports that are shown."""

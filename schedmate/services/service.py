@@ -10,8 +10,8 @@ import structlog
 
 from streams.spans import Spans
 
-from .. import logging
 from ..settings.settings import ServiceSettings, Settings, SettingsError
+from . import logging
 from .telemetry import Telemetry
 from .traces import exported
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-from .settings.settings import SECRETS, Settings
+from .settings import SECRETS, Settings
 
 _HEAD = """\
 # Settings of SchedMate. Everything is commented out and shows its default: change a line, and take its `# ` away.

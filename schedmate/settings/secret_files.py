@@ -4,7 +4,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from .settings.settings import Settings
+from .settings import Settings
 
 _NAMES = (
     "password_file",

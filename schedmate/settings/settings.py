@@ -32,7 +32,7 @@ from ..advisor.settings import AdvisorSettings
 from ..notifications.settings import NotifySettings
 from ..spot.settings import SpotSettings
 from ..web.settings import WebSettings
-from .settings.settings.passwords import without_password
+from .passwords import without_password
 
 SECRETS = ("password",)
 _TOO_DEEP = "values nested too deeply"

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import BaseModel, BeforeValidator, Field, PositiveFloat, PositiveInt, field_validator
 from pydantic_settings import NoDecode
 
-from ..settings.settings.listed import split
+from ..settings.listed import split
 
 
 class SpotSettings(BaseModel, frozen=True, extra="forbid"):

@@ -15,7 +15,7 @@ from schedmate_records import counted
 from ..advisor.remaining import left_s
 from ..report.report import seconds
 from ..terminal import one_line
-from .top.top.sparkline import WIDTH, sparkline
+from .sparkline import WIDTH, sparkline
 
 if TYPE_CHECKING:
     from sinks.redis import JobStatus

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, Field
 
-from ..settings.settings.listed import Listed
+from ..settings.listed import Listed
 
 
 class WebSettings(BaseModel, frozen=True, extra="forbid"):

@@ -25,15 +25,12 @@ from tests.schedmate.forked import run_forked
 from .pages import ROOT, anchors
 
 ROOMS = (
-    "records",
+    "schedmate_records",
     "streams.resilience",
-    "eviction",
-    "scheduler_clients",
     "streams",
     "processors",
     "sinks",
     "scheduler_bridge",
-    "simulate",
     "schedmate",
 )
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()

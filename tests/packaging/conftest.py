@@ -15,15 +15,12 @@ from tests.servers import require
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = (
-    "records",
+    "schedmate_records",
     "streams.resilience",
-    "eviction",
-    "scheduler_clients",
     "streams",
     "processors",
     "sinks",
     "scheduler_bridge",
-    "simulate",
     "schedmate",
 )
 

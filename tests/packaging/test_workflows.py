@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.test_rooms import ROOMS
 
 import schedmate
-from tests.test_rooms import ROOMS
 
 from .conftest import ROOT
 

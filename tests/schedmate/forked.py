@@ -81,7 +81,8 @@ def _server() -> socket.socket:
 def _serve(connection: socket.socket) -> None:
     """Answer requests until the other side is gone. Returns in each forked process too, to end there as any command does."""
     from processors.job import JobProcessor
-    from schedmate import analysis, cli  # noqa: F401
+    from schedmate import cli
+    from schedmate.analysis import analysis  # noqa: F401
 
     for command in pkgutil.iter_modules(cli.__path__):
         importlib.import_module(f"{cli.__name__}.{command.name}")

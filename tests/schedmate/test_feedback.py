@@ -6,10 +6,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from schedmate.analysis.analysis.proposal import NoProposal, fire, pattern_of
 from typer.testing import CliRunner, Result
 
 from processors.diagnose import load
+from schedmate.analysis.proposal import NoProposal, fire, pattern_of
 from schedmate.cli import app
 from schedmate_records import BY_NAME, Failure, Feedback, JobEvent, LogChunk, Position, decode
 from sinks.clickhouse import ClickHouseWriter

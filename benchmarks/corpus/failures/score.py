@@ -15,12 +15,12 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
-from schedmate.analysis.analysis.tail import find_tail
 
 from benchmarks.corpus.failures.generate import LOGS, labels, load
 from benchmarks.corpus.failures.longform import lengthen
 from processors.job import JobProcessor
 from schedmate.analysis.analysis import analyze
+from schedmate.analysis.tail import find_tail
 from schedmate.assembly import job_processor
 from schedmate.settings.settings import Settings
 from schedmate_records import LogChunk

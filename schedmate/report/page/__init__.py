@@ -1,5 +1,5 @@
 """Analyses as one page of HTML that needs nothing else: it can be mailed, printed, and looked at without a network."""
 
-from ..report.report.page.page import page
+from .page import page
 
 __all__ = ["page"]

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from ...top.top.sparkline import share_of
+from ...top.sparkline import share_of
 
 WIDTH, HEIGHT, LEFT, TOP, FOOT = 720, 150, 62, 20, 130
 

@@ -7,8 +7,8 @@ from string import Template
 
 from ...analysis.analysis import Analysis
 from ...terminal import printable
-from ..report.report import Part, Row, headline, parts, summary
-from ..report.report.page.curve import curve
+from ..report import Part, Row, headline, parts, summary
+from .curve import curve
 
 
 def page(analyses: Sequence[Analysis], explain: bool = False) -> str:

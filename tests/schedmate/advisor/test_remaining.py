@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from schedmate.analysis.analysis.watch_log import watch
 
 from processors.job import JobProcessor
 from schedmate.advisor.remaining import ends, long, remains, remains_of
+from schedmate.analysis.watch_log import watch
 from schedmate_records import LogChunk
 from sinks.redis import JobStatus
 
@@ -66,7 +66,7 @@ def test_watch_tells_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
             yield LogChunk(job="log", producer="p", seq=number, first_line=number + 1, first_piece=number + 1, time=1000.0 + 60 * number,
                 lines=[f"step {10 * number}/1000 loss {2 - number / 100:.3f}"])  # fmt: skip
 
-    monkeypatch.setattr("schedmate.analysis.analysis.watch_log.follow_chunks", chunks)
+    monkeypatch.setattr("schedmate.analysis.watch_log.follow_chunks", chunks)
     said = [line for line in watch(Path("train.log"), JobProcessor(), 0.0, lambda: False) if " left" in line]
     assert "step 390" in said[-1]
     assert re.search(r" 1 h( [1-3] min)? \(\d+ min( \d+ s)? to 1 h \d+ min\) left$", said[-1]), said[-1]

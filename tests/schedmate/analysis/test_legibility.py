@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from schedmate.report.report.page import page
 
 from processors.job import JobProcessor
 from schedmate.analysis.analysis import Analysis, analyze
+from schedmate.report.page import page
 from schedmate.report.report import parts, summary
 from streams.producers.stored import read_chunks
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from schedmate.analysis.analysis.local_jobs import LocalJobs
 
 from processors.job import JobProcessor
+from schedmate.analysis.local_jobs import LocalJobs
 from sinks.redis import JobStatus
 from streams.producers.stored import follow_chunks
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
-from schedmate.analysis.analysis.node_log import is_node_log
 
 from processors.job import JobProcessor
 from schedmate.analysis.analysis import analyze
+from schedmate.analysis.node_log import is_node_log
 from schedmate.report.report import report
 from streams.producers.stored import read_chunks
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from schedmate.analysis.analysis.tail import find_tail
 
 from processors.job import JobProcessor
 from schedmate.analysis.analysis import analyze
+from schedmate.analysis.tail import find_tail
 from streams.producers.stored import read_chunks
 
 PROCESSOR = JobProcessor()

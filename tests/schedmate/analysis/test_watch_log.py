@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from schedmate.analysis.analysis.watch_log import watch
-
 from processors.job import JobProcessor
+from schedmate.analysis.watch_log import watch
 
 
 def test_a_verdict_that_stands_at_the_end_is_shown_once(tmp_path: Path) -> None:

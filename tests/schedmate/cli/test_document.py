@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from schedmate import document
+from schedmate.cli import document
 from schedmate.cli.document import documents
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

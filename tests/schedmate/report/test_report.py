@@ -7,11 +7,11 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
-from schedmate.top.top.sparkline import BLOCKS, FEWEST, WIDTH, sparkline
 
 from processors.job import JobProcessor
 from schedmate.analysis.analysis import MOST_POINTS, MOST_TEMPLATES, Analysis, analyze
 from schedmate.report.report import report
+from schedmate.top.sparkline import BLOCKS, FEWEST, WIDTH, sparkline
 from streams.producers.stored import read_chunks
 
 

@@ -5,8 +5,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from schedmate.settings.settings.example import example
 
+from schedmate.settings.example import example
 from schedmate.settings.settings import Settings, load
 
 

@@ -5,8 +5,8 @@ import os
 from pathlib import Path
 
 import pytest
-from schedmate.analysis.analysis.read_log import MANY
 
+from schedmate.analysis.read_log import MANY
 from tests.schedmate.cli.on_terminal import on_terminal
 
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from schedmate.settings.settings.secret_files import exposed_files
 
+from schedmate.settings.secret_files import exposed_files
 from schedmate.settings.settings import load
 from tests.schedmate.forked import run_forked
 

@@ -11,10 +11,10 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from schedmate.settings.settings.passwords import without_password
 
 import schedmate.cli
-from schedmate import logging
+from schedmate.services import logging
+from schedmate.settings.passwords import without_password
 from schedmate.settings.settings import ServiceSettings, Settings, load
 
 SECRET = "hunter2%3A/geheim"

@@ -20,10 +20,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
-from schedmate.top.top.keyboard import keys
 
 from schedmate.cli.safe_console import SafeConsole
 from schedmate.cli.status import details, note
+from schedmate.top.keyboard import keys
 from schedmate.top.top import FILTERS, SORTS, Paces, View, draw
 from schedmate_records import ErrorType, EventKind, Failure, JobEvent, JobMetric, Position, Record
 from sinks.redis import JobStatus, RedisState, open_redis
