@@ -26,7 +26,6 @@ from .pages import ROOT, anchors
 
 ROOMS = (
     "schedmate_records",
-    "streams.resilience",
     "streams",
     "processors",
     "sinks",
