@@ -4,6 +4,7 @@ A request holds lines of whatever its collector gathered: of many jobs, under a 
 writes each job's lines as chunks of their own under the job's key, where all else that is known of the job is.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
@@ -29,6 +30,9 @@ MOST_JOBS: Final = 1000
 """Jobs of one request at most: far more than print within a collector's batch, and a bound for what one message can lead to."""
 _NUMBERS: Final = 1 << 17
 """Numbers that each request has for its pieces: more than it may hold lines."""
+_LINE_END: Final = re.compile(r"\r?\n")
+_REDRAW: Final = re.compile(r"[^\r]+\r?")
+r"""A `\r` with nothing before it redraws nothing."""
 _LINES: Final = 500
 _SIZE: Final = 64 << 10
 _LONGEST: Final = 32 << 10
@@ -136,10 +140,19 @@ def _count(attributes: Mapping[str, Any], names: tuple[str, ...]) -> int:
 
 
 def _pieces(body: str) -> Iterator[tuple[str, bool]]:
-    """Yield the lines of a body, those too long for a chunk in parts, and of each whether the next goes on with it."""
-    for line in body.rstrip("\n").split("\n") if body else ():
-        parts = [line[at : at + _LONGEST] for at in range(0, len(line), _LONGEST)] or [""]
-        yield from ((part, place < len(parts) - 1) for place, part in enumerate(parts))
+    r"""Yield the pieces of a body and, of each, whether the next one continues it.
+
+    A piece is a line, a redraw of a progress bar with its `\r`, or a part of either that is too long for a chunk.
+    """
+    for line in _lines(body):
+        for piece in _REDRAW.findall(line) if line else ("",):
+            parts = [piece[at : at + _LONGEST] for at in range(0, len(piece), _LONGEST)] or [""]
+            yield from ((part, place < len(parts) - 1) for place, part in enumerate(parts))
+
+
+def _lines(body: str) -> list[str]:
+    lines = _LINE_END.split(body)
+    return lines if lines[-1] else lines[:-1]
 
 
 def _chunks(message: Message, source: LineSource, pieces: list[_Piece]) -> Iterator[LogChunk]:

@@ -23,11 +23,11 @@ def engine() -> Iterator[Engine]:
 @pytest.fixture(scope="session")
 def stack(engine: Engine, redis_8: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """The whole stack, started from the image of the commit before this one (SCHEDMATE_TEST_OLDER names another)."""
-    build_stand_ins(engine, redis_8)
-    build_older(engine, OLDER, os.environ.get("SCHEDMATE_TEST_OLDER", "HEAD~1"))
     stack = Stack.prepare(engine, tmp_path_factory.mktemp("compose") / "secrets")
     stack.image = OLDER
     stack.compose("down", "--volumes")  # what an interrupted run left behind
+    build_stand_ins(engine, redis_8)
+    build_older(engine, OLDER, os.environ.get("SCHEDMATE_TEST_OLDER", "HEAD~1"))
     try:
         stack.up("--no-build")
         yield stack

@@ -56,7 +56,6 @@ def start_engine() -> Iterator[Engine]:
     require(os.geteuid() == 0, "root", "A Docker engine is started as root.")
     for program in ("dockerd", "docker", "debootstrap"):
         require(shutil.which(program) is not None, program, INSTALL)
-    require(any(CACHE.glob("kafka-tools/*.jar")), "Kafka's command line tools", INSTALL)
     data = CACHE / "engine"
     data.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="engine-", ignore_cleanup_errors=True) as scratch:

@@ -69,7 +69,6 @@ def _context(name: str, redis_program: str) -> Path:
     shutil.copytree(IMAGES / name, directory)
     if name == "kafka":
         shutil.copytree(LIBS, directory / "libs")
-        shutil.copytree(CACHE / "kafka-tools", directory / "libs", dirs_exist_ok=True)
     elif name == "redis":
         shutil.copy(redis_program, directory / "redis-server")
     elif name == "clickhouse":

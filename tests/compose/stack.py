@@ -36,7 +36,7 @@ def find_compose() -> list[str]:
     return [str(built) if built.exists() else "docker-compose"]
 
 
-def wait_for(condition: Callable[[], Any], what: str, deadline_s: float = 180.0) -> Any:
+def wait_for(condition: Callable[[], Any], what: str, deadline_s: float = 400.0) -> Any:
     """Return what `condition` returns once that is true; an `AssertionError` of it counts as false."""
     end = time.monotonic() + deadline_s
     while True:

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from .stack import ONCE, OURS, ROOT, THEIRS, Stack, wait_for
 
 pytestmark = [pytest.mark.compose, pytest.mark.timeout(3000)]
 
+SCHEDMATE = (sys.executable, "-m", "schedmate")
 TRAINING = """
 import time
 for step in range(1, 31):
@@ -32,14 +34,28 @@ for delivery in subscribe("kafka:19092", group="compose-test", everything=True):
 """
 
 
-def run_job(stack: Stack, state: Path, job: str) -> None:
-    """Run a failing training through `schedmate pipe` on this host, and return once its verdict is in ClickHouse."""
-    command = [sys.executable, "-m", "schedmate", "pipe", "--job", job, "--", sys.executable, "-c", TRAINING]
-    environment = stack.client_environment(state)
-    piped = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
-    assert piped.returncode == 1, piped.stderr
-    assert "step 30 |" in piped.stdout
+def run_training(environment: Mapping[str, str], job: str, meanwhile: Callable[[], None] = lambda: None) -> None:
+    """Run a failing training through `schedmate pipe` on this host. `meanwhile` is called once it prints."""
+    command = [*SCHEDMATE, "pipe", "--job", job, "--", sys.executable, "-c", TRAINING]
+    with subprocess.Popen(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, text=True) as piped:
+        assert piped.stdout
+        printed = piped.stdout.readline()
+        meanwhile()
+        printed += piped.stdout.read()
+        assert piped.wait(180) == 1
+    assert "step 1 |" in printed
+    assert "step 30 |" in printed
+
+
+def wait_for_verdict(stack: Stack, job: str) -> None:
+    """Wait until the verdict of a failed training is in ClickHouse."""
     wait_for(lambda: "gpu_ecc_text" in verdict(stack, job), f"a verdict of job {job}")
+
+
+def run_job(stack: Stack, state: Path, job: str) -> None:
+    """Run a failing training that ships to the stack's Kafka, and return once its verdict is in ClickHouse."""
+    run_training(stack.client_environment(state), job)
+    wait_for_verdict(stack, job)
 
 
 def verdict(stack: Stack, job: str) -> str:
@@ -51,6 +67,13 @@ def test_the_stack_of_the_older_image_does_its_work(stack: Stack, state: Path) -
     for service in ONCE:
         assert stack.container(service)["State"]["ExitCode"] == 0, service
     run_job(stack, state, "old")
+
+
+def test_services_start_after_what_they_depend_on(stack: Stack) -> None:
+    states = {name: stack.container(name)["State"] for name in (*OURS, *ONCE)}
+    topics, migrate = (states[name]["FinishedAt"] for name in ONCE)
+    assert all(states[name]["StartedAt"] > topics for name in OURS)
+    assert states["sink"]["StartedAt"] > migrate
 
 
 def test_upgrade_builds_the_new_image_and_keeps_the_data(stack: Stack, state: Path) -> None:
@@ -66,7 +89,7 @@ def test_upgrade_builds_the_new_image_and_keeps_the_data(stack: Stack, state: Pa
 
 
 def test_topics_are_as_they_should_be_for_a_client_on_this_host(stack: Stack, state: Path) -> None:
-    command = [sys.executable, "-m", "schedmate", "topics", "check"]
+    command = [*SCHEDMATE, "topics", "check"]
     known = stack.client_environment(state)
     checked = subprocess.run(command, env=known, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
     assert checked.returncode == 0, checked.stdout + checked.stderr

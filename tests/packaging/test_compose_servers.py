@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
@@ -92,6 +93,26 @@ def test_a_client_on_the_host_needs_the_password(
     for stranger in (replace(known, sasl_password="wrong"), Connection(known.brokers, bootstrap_timeout_s=3)):
         with pytest.raises((TransportError, kafka.errors.KafkaError)):
             list_topics(stranger)
+
+
+def is_healthy(stack: Mapping[str, Any], address: str) -> bool:
+    """Run the health check of the stack's Kafka against `address`."""
+    kind, *command = stack["services"]["kafka"]["healthcheck"]["test"]
+    assert (kind, command[0]) == ("CMD", "bash"), "no JVM is started"
+    here = [part.replace("kafka/19092", address.replace(":", "/")).replace("-t 5", "-t 1") for part in command]
+    return subprocess.run(here, check=False, capture_output=True, timeout=30).returncode == 0
+
+
+@pytest.mark.kafka
+def test_kafka_is_healthy_while_it_answers(broker: Broker, stack: Mapping[str, Any]) -> None:
+    assert is_healthy(stack, broker.inside)
+
+
+def test_kafka_is_not_healthy_where_nothing_answers(stack: Mapping[str, Any]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        assert not is_healthy(stack, address), "it accepts connections and does not answer"
+    assert not is_healthy(stack, address)
 
 
 @dataclass

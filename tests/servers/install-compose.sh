@@ -30,11 +30,4 @@ if ! docker compose version >/dev/null 2>&1 && [ ! -x "$target" ] && command -v 
     echo "could not build Docker Compose $version: the test uses docker-compose 1.29"
   rm -rf "$copy"
 fi
-
-tools=.cache/compose/kafka-tools
-if [ -z "$(ls "$tools"/*.jar 2>/dev/null)" ]; then
-  echo "fetching Kafka's command line tools"
-  mvn -q dependency:copy -Dartifact=org.apache.kafka:kafka-tools:4.1.1 -DoutputDirectory="$PWD/$tools" ||
-    echo "could not fetch Kafka's tools through Maven: the test will be skipped"
-fi
 exit 0

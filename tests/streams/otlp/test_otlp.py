@@ -17,6 +17,7 @@ from schedmate_records import DeadLetter, InvalidRecord, JobMetric, LogChunk, de
 from streams.accept import accept
 from streams.otlp import LARGEST, MOST_LINES, is_otlp, split
 from streams.otlp.request import log_records
+from streams.producers.pieces import PieceSplitter
 from streams.runtimes.engine import Engine
 from streams.runtimes.results import Results
 from streams.transport import Message, Outgoing
@@ -76,6 +77,22 @@ def test_a_body_of_several_lines_and_one_that_is_no_text(encode: Encode) -> None
     assert chunk.lines[:2] == ["Traceback:", "  x"]
     assert json.loads(chunk.lines[2])["loss"] == "0.5"
     assert len(chunk.lines) == 3
+
+
+@pytest.mark.parametrize(
+    ("bodies", "pieces"),
+    [
+        (["one\n", "\n", "  two \n"], ["one", "", "  two "]),
+        (["one\r\n", "two\r\nthree"], ["one", "two", "three"]),
+        (["\r", " 10%\r", " 20%\n"], [" 10%\r", " 20%"]),
+        (["\r 10%\r 20%\rdone\n"], [" 10%\r", " 20%\r", "done"]),
+    ],
+)
+def test_pieces_are_those_that_a_pipe_makes(bodies: list[str], pieces: list[str]) -> None:
+    (chunk,) = chunks(as_json([({"job": "7"}, [({}, body, 1.0) for body in bodies])]))
+    assert chunk.lines == pieces
+    whole, splitter = "".join(bodies).encode(), PieceSplitter()
+    assert [line for part in (splitter.feed(whole, 1.0), splitter.finish(1.0)) for line in part.lines] == pieces
 
 
 def test_a_time_that_goes_back_counts_as_at_once() -> None:
@@ -216,7 +233,7 @@ def test_who_reads_lines_of_one_job_passes_requests_over() -> None:
 
 
 def test_random_bodies_come_back_as_they_were() -> None:
-    bodies = [os.urandom(9).decode("latin-1").replace("\n", "n") or "x" for _ in range(50)]
+    bodies = [os.urandom(9).decode("latin-1").translate({10: "n", 13: "r"}) for _ in range(50)]
     sent = [({"job": "7"}, [({}, body, 1.0) for body in bodies])]
     for encode in (as_json, as_protobuf):
         assert [line for chunk in chunks(encode(sent)) for line in chunk.lines] == bodies
