@@ -31,7 +31,7 @@ class DealtWith:
         self._known: dict[str, None] = {}
 
     def knows(self, decision_id: str) -> bool:
-        """Say whether somebody began to carry the decision out, refused it, or took it back. Reads what was written until now."""
+        """True where a bridge has begun to carry the decision out, refused it, or retracted it. Reads what was written until now."""
         if not self._parts:
             self._begin()
         ends = self._consumer.end_offsets(self._parts)

@@ -1,4 +1,4 @@
-"""What an operator's check of a node says."""
+"""The outcome of an operator's check of a node."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ class NodeCheck:
     """The outcome of a check.
 
     Attributes:
-        passed: The command said that the node is well; None where it did not run, or did not end.
+        passed: The command found the node healthy; None where it did not run, or did not end.
         detail: The outcome in one line.
         output: What the command printed, the last part.
     """

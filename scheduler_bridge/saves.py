@@ -32,7 +32,7 @@ class Saves(Mapping[str, Checkpoint]):
         return saved if saved and same_incarnation(saved.incarnation, incarnation) else None
 
     def path(self, job: str, attempt: int, incarnation: str = "") -> str:
-        """Return where a job saved last, in that attempt or before it; empty where nothing says."""
+        """Return where a job saved last, in that attempt or before it; empty where that is not known."""
         saved = self.of(job, incarnation)
         return saved.path if saved and saved.attempt <= attempt else ""
 

@@ -26,7 +26,7 @@ from .selectors import Selector, SelectorError
 FURTHEST = (Mode.SHADOW, Mode.APPROVE, Mode.ACT)
 """How far a decision may go, the least first."""
 NODE_EVIDENCE_S = 900.0
-"""Seconds after which what speaks against a node drains it no more: it may be in order again."""
+"""Seconds after which evidence against a node no longer drains it: the node may work again."""
 
 
 def _pairs(value: Any) -> Any:
@@ -100,8 +100,8 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
     actions_per_job: NonNegativeInt = Field(4, description="Actions on one job, whatever their causes.")
     restarts_after_lost_nodes: NonNegativeInt = Field(
         10,
-        description="Restarts of one job whose node was lost, as the scheduler says (a spot node, say): they spend neither of the two "
-        "above.",
+        description="Restarts of one job whose node was lost, as the scheduler reports (a spot node, for example): they count towards "
+        "neither of the two limits above.",
     )
     actions_per_node_hour: NonNegativeInt = Field(4, description="Actions against one node within an hour.")
     actions_per_hour: NonNegativeInt = Field(20, description="Actions on the whole cluster within an hour.")
@@ -129,7 +129,7 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
         900.0, description="Longest time that a job gets to save a checkpoint before it is evicted."
     )
     checkpoint_signal: Annotated[str, Field(pattern="^[A-Z][A-Z0-9]{1,9}$")] = Field(
-        "USR1", description="Signal that tells a job to save a checkpoint before it is evicted."
+        "USR1", description="Signal that makes a job save a checkpoint before it is evicted."
     )
     signing_keys_file: Path | None = Field(
         None,
@@ -139,7 +139,7 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
     evict_for: JobClasses = Field(
         (),
         description="Classes of jobs for which others are evicted, such as qos=urgent or partition=prod&priority>=1000, separated by "
-        "commas; terms: partition, account, qos, user, priority. None: nobody is evicted.",
+        "commas; terms: partition, account, qos, user, priority. None: no job is evicted for another.",
     )
     evictable: JobClasses = Field((), description="Classes of jobs that may be evicted for them; a job of both is not.")
     evict_wait_seconds: NonNegativeFloat = Field(
@@ -147,7 +147,7 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
     )
     evict_grace_seconds: NonNegativeFloat = Field(
         120.0,
-        description="Time that a job gets to save a checkpoint before it is evicted for another (Slurm alone can tell it to); 0: none.",
+        description="Time that a job gets to save a checkpoint before it is evicted for another (only Slurm can signal it); 0: none.",
     )
     evict_cooldown_seconds: NonNegativeFloat = Field(
         3600.0, description="Time between two evictions of one job, and between two rounds of evictions for one job."
@@ -162,8 +162,8 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
     )
     node_check: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)] = Field(
         (),
-        description="Command that Slurm runs on a node before it is drained, and before it returns to service. Exit code 0 says that the "
-        "node is well. None: no node is checked.",
+        description="Command that Slurm runs on a node before it is drained, and before it returns to service. Exit code 0 means that the "
+        "node is healthy. None: no node is checked.",
     )
     node_check_options: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)] = Field(
         (), description="Options of srun for it, such as --partition=maintenance --gres=gpu:8."
@@ -190,7 +190,7 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
 
     @model_validator(mode="after")
     def _ask_for_nothing_that_would_not_be_done(self) -> Self:
-        """A check that nobody runs would let nodes be drained, and return, unchecked."""
+        """A check that is never run would let nodes be drained, and return, unchecked."""
         asked = [name for name in ("node_check", "stack_command") if getattr(self, name)]
         if asked and self.scheduler != "slurm":
             raise ValueError(

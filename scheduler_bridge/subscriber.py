@@ -47,7 +47,7 @@ MEMBERSHIP_ERRORS = (CommitFailedError, IllegalGenerationError, RebalanceInProgr
 
 
 class SubscriptionError(UserError):
-    """The decisions cannot be read; the message says what was expected, what came, and what to do."""
+    """The decisions cannot be read; the message states what was expected, what came, and what to do."""
 
 
 class Subscription:
@@ -173,7 +173,7 @@ class Subscription:
         self._drop_lost()
         for part, records in batches.items():
             if part in moved:
-                continue  # fetched from where the group stood
+                continue  # fetched from the group's earlier position
             for record in records:
                 with self._lock:
                     self._offsets.take(record.partition, record.offset)
@@ -262,7 +262,7 @@ class Subscription:
         """Forget what is left of partitions that other members have now.
 
         A rebalance takes every partition away for a moment. From one that comes back at once kafka-python goes on behind what it has
-        returned, so what waits here must stay: nobody would read it again.
+        returned, so what waits here must stay: it would not be read again.
         """
         owned = {partition.partition for partition in self._consumer.assignment()}
         with self._lock:
@@ -286,10 +286,10 @@ def subscribe(
 ) -> Subscription:
     """Subscribe to the decisions that are to be carried out: in mode `act`, in time, and not dealt with by the bridge.
 
-    What the bridge has begun, refused or retracted is left out, as `decision-results` says when the decision is handed out.
+    What the bridge has begun, refused or retracted is left out, as recorded in `decision-results` when the decision is handed out.
 
     Every decision is delivered at least once to each group: again after a crash or when members come and go, until it is
-    acknowledged. Its `id` tells repeats. A new group starts with the oldest decision that Kafka still has. Members of one group share
+    acknowledged. Repeats have the same `id`. A new group starts with the oldest decision that Kafka still has. Members of one group share
     the partitions; all decisions about one job come to one member, in order.
 
     Args:
@@ -301,8 +301,8 @@ def subscribe(
             nothing out.
         keys: Keys one of which must have signed a decision, or a file of them (`bridge.signing_keys_file`). One that none of them signed
             is counted, logged, and left out; with `everything` it is delivered, with `Delivery.signed` False.
-        since: Begin with what Kafka took in at this time, in seconds since 1970, wherever the group stood: what it acknowledged since
-            then is read again. None: go on where the group stands.
+        since: Begin with what Kafka took in at this time, in seconds since 1970, whatever the group's position is: what it acknowledged
+            since then is read again. None: continue from the group's position.
         timeout: End the iteration after so many seconds without a decision; None waits for ever.
         on_dead: Called with every message that is no decision, before it is skipped.
         clock: Seconds since 1970.

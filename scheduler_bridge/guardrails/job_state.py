@@ -22,7 +22,7 @@ def objection_of_state(decision: Decision, job: JobView | None, beneficiary: Job
     if not same_incarnation(decision.incarnation, job.incarnation):
         return Objection(NAME, f"job {job.job} is {job.incarnation} now, the decision is about {decision.incarnation}")
     if act_key(decision) in job.acts:
-        return Objection("once", f"the scheduler's own record of job {job.job} says that this was carried out before")
+        return Objection("once", f"the scheduler's record of job {job.job} shows that this was carried out before")
     if decision.action is Action.RESTART:
         return _restart(decision, job)
     if decision.action in (Action.HOLD, Action.RELEASE):

@@ -1,4 +1,4 @@
-"""What people said: a rejection forbids, a stop holds everything back, and what needs an approval waits for it."""
+"""Commands of operators: a rejection forbids, a stop holds everything back, and what needs an approval waits for it."""
 
 import shlex
 

@@ -15,7 +15,7 @@ DETAIL = 1000
 def decide(alarm: Alarm, settings: BridgeSettings) -> Decision | None:
     """Return the end of a job whose hang two witnesses show for long enough, else None.
 
-    Its log alone never suffices: a job may print nothing and compute. `activity` says that no GPU of it does.
+    Its log alone never suffices: a job may print nothing and compute. `activity` shows that no GPU of it computes.
     """
     if alarm.kind is not AlarmKind.HANG or not alarm.raised or alarm.activity is None:
         return None

@@ -16,7 +16,7 @@ def decide(quota: Quota, settings: BridgeSettings) -> list[Decision]:
 
     Args:
         quota: The newest one.
-        settings: The modes. Nobody is held whom the bridge could not let go by itself: the mode of `release` bounds that of `hold`.
+        settings: The modes. No job is held that the bridge could not release by itself: the mode of `release` bounds that of `hold`.
     """
     return [
         _release(quota, each, settings) if each.fits else _hold(quota, each, settings)

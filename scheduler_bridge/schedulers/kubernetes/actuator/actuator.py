@@ -85,18 +85,18 @@ class KubernetesActuator(Actuator):
         return action in _SUPPORTED
 
     def job(self, job: str) -> JobView | None:
-        """Return what Kubernetes says of a job; None where there is no object of it (any more)."""
+        """Return the state of a job in Kubernetes; None where it has no object (any more)."""
         with translated():
             found = self._lookup.find(job)
             return found.view() if found else None
 
     def nodes(self, _beside: str = "", /) -> list[NodeView]:
-        """Return what Kubernetes says of all nodes."""
+        """Return the state of all nodes in Kubernetes."""
         with translated():
             return [self._drains.view(node) for node in self._client.nodes()]
 
     def queue(self) -> Queue:
-        """Return jobs that wait for a place, jobs that hold one, and what the nodes have beside all other pods."""
+        """Return jobs that wait for a place, jobs that hold one, and what other pods leave free on the nodes."""
         with translated():
             jobs: list[Job | WorkloadObject] = [*self._client.list_all(Job)[0], *self._workloads()]
             pods = self._client.list_all(Pod)[0]
@@ -130,8 +130,8 @@ class KubernetesActuator(Actuator):
         """Stop a running job; its own controller, or Kueue, starts it again.
 
         The pods of a batch/v1 Job are evicted through the eviction API, those of other kinds and of what Kueue admitted are stopped by
-        their controllers. All pods are tried first (a dry run), so that a PodDisruptionBudget that forbids one leaves the others
-        alone. What runs cannot be changed, so it is not told its checkpoint; and its pods are made again at once, whatever `delay` is:
+        their controllers. All pods are tried first (a dry run), so that a PodDisruptionBudget that forbids one protects the others, too.
+        What runs cannot be changed, so it does not learn its checkpoint. Its pods are made again at once, whatever `delay` is:
         the scheduler gives a freed place to the pod of the highest priority.
         """
         with translated():
@@ -249,7 +249,7 @@ class KubernetesActuator(Actuator):
                     f"no {owner.KIND} {name} yet", "somebody else made it", "nothing was done"
                 ) from None
         made = self._lookup.read(type(owner), where.namespace, name)
-        if not self._lookup.is_still(owner):  # whoever deleted it meanwhile wants none in its place
+        if not self._lookup.is_still(owner):  # it was deleted meanwhile: its user wants no replacement
             self._delete(made)
             raise ActuatorError(
                 f"{before.job} to be there", "it was deleted meanwhile", f"its new {owner.KIND} was deleted, too"

@@ -115,7 +115,7 @@ def outlives_eviction(job: Job, pods: int) -> bool:
     """True where the Job goes on when so many of its pods are evicted.
 
     Each evicted pod counts as failed towards backoffLimit, unless a rule of the podFailurePolicy ignores disruptions. Rules are
-    tried in order; one before it that speaks of exit codes may fit an evicted pod, too, so only the first rule is trusted.
+    tried in order; one before it that matches exit codes may fit an evicted pod, too, so only the first rule is trusted.
     """
     rules = job.spec.pod_failure_policy.rules if job.spec.pod_failure_policy else []
     first = rules[0] if rules else None

@@ -110,7 +110,7 @@ class Lookup:
             raise ActuatorError("a job that Kubernetes knows", repr(job[:80]), expected)
         if ruler := ruler_of(found.owner):
             came = f"{job} belongs to {ruler.name}: {ruler.why}"
-            raise ActuatorError("a job that nobody else restarts", came, "nothing was done")
+            raise ActuatorError("a job that no controller of its own restarts", came, "nothing was done")
         if states and found.state not in states:
             raise ActuatorError(f"a job that is {states[0]}", f"{job} is {found.state}", "nothing was done")
         return found

@@ -84,7 +84,7 @@ def _targets(
 
 
 class _Indices:
-    """Deals out the GPUs of each node: Kubernetes does not say which of them a pod holds, and gives whole ones alone."""
+    """Deals out the GPUs of each node: Kubernetes does not report which of them a pod holds, and gives only whole ones."""
 
     def __init__(self, capacities: Mapping[str, Capacity]) -> None:
         self._free = {name: list(range(node.gpus)) for name, node in capacities.items()}

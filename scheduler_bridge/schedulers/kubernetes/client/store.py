@@ -103,7 +103,7 @@ class Informer(Generic[_T]):
         """Take in one document of a watch.
 
         Raises:
-            ResourceVersionExpired: It says that the resource version is too old.
+            ResourceVersionExpired: The error is that the resource version is too old.
             KubernetesError: It is another error of the server, or no document of a watch.
         """
         if not line.strip():

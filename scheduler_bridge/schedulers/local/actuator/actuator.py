@@ -34,7 +34,7 @@ class LocalActuator(Actuator):
         return True
 
     def job(self, job: str) -> JobView | None:
-        """Return what the scheduler says of a job."""
+        """Return the state of a job in the scheduler."""
         return self._scheduler.job(job)
 
     def nodes(self, _beside: str = "", /) -> list[NodeView]:

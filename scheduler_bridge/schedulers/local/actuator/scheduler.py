@@ -33,7 +33,7 @@ class LocalScheduler:
     """Runs processes as jobs on the slots of this machine.
 
     A slot is a core; with more slots than cores, some share one. A slot holds one job, or a job and those that asked to be
-    packed beside it. A job's processes find `RANK`, `LOCAL_RANK`, `WORLD_SIZE`, `LOCAL_JOB_ID`, `LOCAL_RESTART_COUNT` and
+    packed with it. A job's processes find `RANK`, `LOCAL_RANK`, `WORLD_SIZE`, `LOCAL_JOB_ID`, `LOCAL_RESTART_COUNT` and
     `LOCAL_NODE` in their environment. When one rank fails, the others are ended. All public methods are safe for threads.
 
     Args:
@@ -91,7 +91,7 @@ class LocalScheduler:
             ranks: How many processes to start.
             environment: Added to the environment of this process.
             directory: Working directory; that of this process where empty.
-            pack_with: Job beside which it shall run, on the same slot, once that one runs.
+            pack_with: Job with which it shall share a slot, once that one runs.
             partition: Its class, by which an operator may name it.
             priority: The larger, the sooner it starts.
 
@@ -311,7 +311,7 @@ class LocalScheduler:
                 self._outputs.follow(job, task)
         except OSError as error:
             log.warning("job_not_started", job=job.job, error=str(error))
-            job.exit_code = 127  # as a shell says "command not found"
+            job.exit_code = 127  # a shell's exit code for "command not found"
             for task in job.tasks:
                 task.signal(signal.SIGKILL)
         self._tell(job, EventKind.STARTED)
@@ -353,7 +353,7 @@ class LocalScheduler:
             task.signal(signal.SIGTERM)
 
     def _end(self, job: LocalJob) -> None:
-        """All processes of an attempt have ended: say so, part it from its neighbours, and go on to its next state."""
+        """All processes of an attempt have ended: report that, separate it from its neighbours, and go on to its next state."""
         job.tasks = []
         self._kill_at.pop(job.job, None)
         for name in sorted(job.beside):

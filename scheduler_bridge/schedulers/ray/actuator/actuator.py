@@ -30,7 +30,7 @@ _DEAD = "DEAD"
 
 
 class RayActuator(Actuator):
-    """Ray as an `Actuator`. docs/ray.md says what it needs, and what Ray cannot do.
+    """Ray as an `Actuator`. docs/ray.md describes what it needs, and what Ray cannot do.
 
     A job is called as its first submission (see `scheduler_bridge.schedulers.ray.client.lineage`).
 
@@ -60,13 +60,13 @@ class RayActuator(Actuator):
         return action in _SUPPORTED
 
     def job(self, job: str) -> JobView | None:
-        """Return what Ray says of a job; None where it does not know it (any more)."""
+        """Return the state of a job in Ray; None where Ray does not know it (any more)."""
         with translated():
             found = newest(self._client.jobs()).get(job)
             return self._view(found) if found else None
 
     def nodes(self, _beside: str = "", /) -> list[NodeView]:
-        """Return what Ray says of all nodes. Of several of one name the living one counts."""
+        """Return the state of all nodes in Ray. Of several of one name the living one counts."""
         with translated():
             return [node_view(node) for node in Nodes(self._client.nodes()).newest]
 
@@ -84,7 +84,7 @@ class RayActuator(Actuator):
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
         """Submit a job that failed again, and look on which nodes it runs.
 
-        Its driver is kept away from the nodes. Its tasks and actors are placed as its own code says, and learn from
+        Its driver is kept away from the nodes. Its tasks and actors are placed by its own code, and learn from
         `SCHEDMATE_EXCLUDED_NODES` what to avoid; one that is on such a node all the same is an error.
         """
         with translated():
@@ -186,7 +186,7 @@ class RayActuator(Actuator):
         made = self._client.job(name)
         if made is None:
             raise ActuatorError(f"{name} submitted", "Ray does not know it", "see `ray job list`")
-        if self._client.job(before.job.id) is None:  # whoever deleted it meanwhile wants none in its place
+        if self._client.job(before.job.id) is None:  # it was deleted meanwhile: its user wants no replacement
             self._client.stop(name)
             raise ActuatorError(f"{before.job.id} to be there", "it was deleted meanwhile", "its successor was stopped")
         return made

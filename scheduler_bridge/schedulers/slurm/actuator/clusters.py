@@ -47,7 +47,7 @@ class SlurmClusters:
         return True
 
     def job(self, job: str) -> JobView | None:
-        """Return what its cluster says of a job."""
+        """Return the state of a job in its cluster."""
         with self._of(job) as (cluster, own, actuator):
             seen = actuator.job(own)
             return job_of(cluster, seen) if seen else None
@@ -60,7 +60,7 @@ class SlurmClusters:
         return [] if cluster is None else self._nodes_of(cluster)
 
     def queue(self) -> Queue:
-        """Return what waits and runs in all clusters that answer. Nobody is evicted for a job of another cluster: the nodes differ."""
+        """Return what waits and runs in all clusters that answer. No job is evicted for a job of another cluster: the nodes differ."""
         queues, away = [], None
         for cluster in self._clusters:
             try:
@@ -155,7 +155,7 @@ class SlurmClusters:
 
     @contextmanager
     def _asking(self, cluster: str) -> Iterator[SlurmActuator]:
-        """Give the actuator of a cluster, unless it did not answer just now; its errors then say which cluster it was."""
+        """Give the actuator of a cluster, unless it did not answer just now; its errors then name the cluster."""
         if cluster not in self._clusters:
             raise ActuatorError("a cluster of `slurm.clusters`", repr(cluster[:40]), "nothing was done")
         since, error = self._away.get(cluster, (0.0, None))
