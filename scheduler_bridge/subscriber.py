@@ -1,4 +1,4 @@
-"""Decisions for a scheduler of one's own: an iterator with explicit acknowledgement, straight over kafka-python.
+"""Decisions for a scheduler that has no actuator: an iterator with explicit acknowledgement, directly on kafka-python.
 
 with subscribe("localhost:9092", group="my-scheduler") as decisions:
 for delivery in decisions:
@@ -16,16 +16,10 @@ from typing import Any, Self
 
 import kafka
 import structlog
-from kafka.errors import (
-    CommitFailedError,
-    IllegalGenerationError,
-    KafkaError,
-    RebalanceInProgressError,
-    RetriableError,
-    UnknownMemberIdError,
-)
+from kafka.errors import KafkaError, RetriableError
 
 from schedmate_records import BY_RECORD, Action, Decision, InvalidRecord, Mode, Position, UserError, decode_any_version
+from streams.kafka import COMMIT_MS, MEMBERSHIP_ERRORS
 from streams.resilience import Outage
 
 from . import dealt_with
@@ -40,10 +34,6 @@ POLL_MS = 500
 """The longest wait for messages: so late a time limit may end the iteration, and an acknowledgement be committed."""
 PAUSE_LIMIT_S = 1.0
 """The longest pause while the broker is away, for the same reason."""
-COMMIT_MS = 5000
-"""Without a limit kafka-python waits for a broker for ever, and nobody could stop it."""
-MEMBERSHIP_ERRORS = (CommitFailedError, IllegalGenerationError, RebalanceInProgressError, UnknownMemberIdError)
-"""The group changed its members: the next poll joins it again. None of them is retriable for kafka-python."""
 
 
 class SubscriptionError(UserError):

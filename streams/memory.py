@@ -40,7 +40,7 @@ class MemoryBroker:
         clock: Gives the timestamp of a message, in seconds since 1970.
         topics: The partitions of each topic.
         committed: Next offset by group, topic and partition.
-        changed: Guards all of it, and wakes whoever polls.
+        changed: Guards all of it, and wakes consumers that poll.
     """
 
     partitions: int = 4

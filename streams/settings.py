@@ -79,7 +79,7 @@ def _object(value: Any) -> Any:
 
 
 class LanguageModelSettings(BaseModel, frozen=True, extra="forbid"):
-    """What a model worker (and `analyze`) asks: servers that speak OpenAI's protocol (vLLM), or a model that it loads itself."""
+    """Models that a model worker (and `analyze`) asks: servers with OpenAI's protocol (vLLM), or a model that it loads itself."""
 
     servers: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = Field(
         (), description="Addresses such as http://host:8000/v1, separated by commas."

@@ -1,4 +1,4 @@
-"""The model worker on Kafka: a Faust application of its own group, beside the model.
+"""The model worker on Kafka: a Faust application with a consumer group of its own, on the model's host.
 
 Several questions are under way at a time. Each is committed once its answer is acknowledged; Faust commits up to the first that is not.
 While no model can be asked, or no chunk be read, questions wait in the topic, until they are too old.
@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 WAIT_S = 0.05
 """A question is handed on no later than this."""
 RETRY_S = 5.0
-"""Seconds until a question that nobody could answer is tried again."""
+"""Seconds until a question that could not be answered is tried again."""
 T = TypeVar("T")
 
 

@@ -114,7 +114,7 @@ class ModelPool:
         servers: The servers.
         limits: How much may be asked.
         store: Answers given before.
-        model: Name of the model that the servers serve. Where it is empty, stored answers are looked up once a server has said the name.
+        model: Name of the model that the servers serve. If empty, stored answers are looked up once a server has reported the name.
         clock: Seconds, growing.
         sleep: Waits for so many seconds.
     """
@@ -167,7 +167,7 @@ class ModelPool:
 
     def _remembered(self, prompt: Prompt) -> Answer | None:
         if not self._name:
-            return None  # no server has said its model's name yet
+            return None  # no server has reported its model's name yet
         content = self.store.get((self._name, prompt.kind, prompt.version, prompt.key))
         if content is None or problem(content, prompt.schema):
             return None

@@ -23,7 +23,7 @@ TIMEOUT_S = 5.0
 
 
 class ServedEmbedder:
-    """Embeds texts with the model of a server. What fails is told, and the server is left alone for a while after three failures.
+    """Embeds texts with the model of a server. Failures are raised, and the server is not asked for a while after three of them.
 
     Args:
         server: The server.

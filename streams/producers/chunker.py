@@ -15,7 +15,7 @@ HEARTBEATS = 8
 """Heartbeats of one silence, each twice as long after the last piece as the one before: about four hours in all."""
 
 MOST_APART_MS = 6 * 86_400_000
-"""Between the first and the last piece of a chunk at most, as told: no reader takes a week, and a clock may be set by years."""
+"""Longest time between the first and the last piece of a chunk, as reported: no reader takes a week, and a clock may be set by years."""
 
 Chunk = TypeVar("Chunk")
 
@@ -32,7 +32,7 @@ class Ready(Generic[Chunk]):
 class ChunkLimits(NamedTuple):
     """When a chunk is closed: `pieces`, `size` in bytes, `seconds` since its first piece. Whichever comes first.
 
-    After `silence` seconds without a piece a heartbeat says that the job is silent: a job that hangs prints nothing.
+    After `silence` seconds without a piece a heartbeat reports that the job is silent: a job that hangs prints nothing.
     """
 
     pieces: int = 500
@@ -42,7 +42,7 @@ class ChunkLimits(NamedTuple):
 
 
 SHIPPED = ChunkLimits()
-"""How pipes and the collector close chunks unless they are told otherwise."""
+"""The default limits of pipes and the collector."""
 
 
 class Chunker(Generic[Chunk]):
@@ -53,7 +53,7 @@ class Chunker(Generic[Chunk]):
         seq: Number of the first chunk.
         start: The border before the first piece.
         limits: When a chunk is closed.
-        heartbeats: Whether a silence is told.
+        heartbeats: Whether a silence is reported.
     """
 
     def __init__(

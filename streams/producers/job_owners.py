@@ -31,7 +31,7 @@ class JobOwners(Generic[Answer]):
     """Asks on a thread of its own, many jobs at once, and remembers the answers.
 
     Args:
-        ask: Returns answers (user ids, say) about those of the jobs that it knows. What it raises is the reason why there is none.
+        ask: Returns answers (user ids, for example) about those of the jobs that it knows. What it raises is the reason why there is none.
         monotonic: Seconds that only grow.
         pause_s: Seconds between two questions.
         limit: Answers to remember of each kind.

@@ -75,7 +75,7 @@ class LeftBehind:
             envelope.done(None)
         self._job.note_safe()
         with suppress(OSError):
-            # Whoever goes on after this process names the losses by the same time.
+            # The process that continues after this one names the losses by the same time.
             self._rest.store_safe(self._progress.safe_bytes, self._time)
 
     def close(self) -> None:

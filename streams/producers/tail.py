@@ -45,10 +45,10 @@ class Shippable:
 
 
 class Tail:
-    """Follows the log that stands at `path`, holding its file open so that a rename or a deletion takes nothing away.
+    """Follows the log at `path`, holding its file open so that a rename or a deletion loses nothing.
 
     Args:
-        path: Where the log stands.
+        path: Path of the log.
         template: An empty chunk with everything but lines, numbers and producer.
         place: Where to go on: the inode there must be that of `file`.
         file: An open descriptor, owned by the tail from now on.
@@ -107,7 +107,7 @@ class Tail:
 
     @property
     def full(self) -> bool:
-        """True where no further file may wait: one that stands there still is followed later."""
+        """True where no further file may wait: a file that is still there is followed later."""
         return len(self._waiting) >= MOST_WAITING
 
     @property
@@ -305,10 +305,10 @@ def report_rewritten(path: str, metrics: CollectorMetrics, *, read: int, size: i
 
 
 def rotated(path: str, place: FilePosition, owner: int) -> list[int]:
-    """Open the files that stood at `path` since `place` and were renamed: that of `place`, then younger ones, oldest first.
+    """Open the files that were at `path` since `place` and were renamed: that of `place`, then younger ones, oldest first.
 
-    They are looked for beside `path`, under names that begin like it (`train.log.1`), among the files of `owner`. An empty list where the
-    file of `place` is gone, or was compressed since.
+    They are looked for in its directory, under names that begin like it (`train.log.1`), among the files of `owner`. An empty list where
+    the file of `place` is gone, or was compressed since.
     """
     here = Path(path)
     beside: list[tuple[int, int]] = []

@@ -146,7 +146,7 @@ class Engine(Generic[State]):
         return Results([outgoing(letter)], markers=[states.stored_marker()])
 
     def plan(self, messages: Sequence[Message]) -> list[Outgoing]:
-        """Return what tells the next worker in which order `messages` are handled.
+        """Return the messages that record for the next worker in which order `messages` are handled.
 
         It must be acknowledged before anything that follows from them is written.
         """

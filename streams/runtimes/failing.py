@@ -1,7 +1,7 @@
 """Notices when so many messages fail that a fault of ours is likelier than bad input.
 
 A dead letter is for the odd message. Were a faulty release to send everything there, hours of input would have to be
-replayed by hand; a worker that stops repeats them by itself once it is mended. Yet nobody may stop a worker on purpose: so
+replayed by hand; a worker that stops repeats them by itself once it is corrected. Yet no user may stop a worker on purpose: so
 the messages must be of many keys, and most of all that came.
 """
 
@@ -16,7 +16,7 @@ KEYS = 20
 
 
 class FailingOften(UserError):
-    """Most messages fail; the message says what to do."""
+    """Most messages fail; the message states what to do."""
 
 
 class FailingWatch:

@@ -89,7 +89,7 @@ class States(Generic[State]):
             )
 
     def loaded(self) -> list[Outgoing]:
-        """Note that all was loaded; return what deletes the messages that nobody needs: superseded ones, parts without their state."""
+        """Note that all was loaded; return deletions of the messages that are not needed: superseded ones, parts without their state."""
         self._names = {name: {} for name, part in self._stored if not part}
         for name, part in list(self._stored):
             if part and name in self._names:
@@ -102,7 +102,7 @@ class States(Generic[State]):
         return [Outgoing(self._processor.state_topic, key.encode(), None, self._partition) for key in stale]
 
     def take(self, places: Sequence[Position]) -> Outgoing:
-        """Note that the messages at `places` are taken next; return the marker that says so."""
+        """Note that the messages at `places` are taken next; return the marker that records that."""
         self.order.take(places)
         after = self.handled | {place.topic: place.offset + 1 for place in places}
         self.marker.order = [*self.order.runs, *beyond(self.planned, after)]

@@ -19,7 +19,7 @@ from schedmate_records import Action, Decision, DecisionResult, Mode, Outcome, e
 from scheduler_bridge import DeadRecord, Delivery, SubscriptionError, subscribe
 from scheduler_bridge.dealt_with import DealtWith
 from scheduler_bridge.offsets import Offsets
-from scheduler_bridge.subscriber import MEMBERSHIP_ERRORS
+from streams.kafka import MEMBERSHIP_ERRORS
 from streams.transport import TransportError
 from tests.docs.pages import ROOT, blocks
 from tests.servers import free_port

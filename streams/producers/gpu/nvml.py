@@ -81,7 +81,7 @@ class NvmlSource:
 
     @property
     def about(self) -> str:
-        """What recordings made from here say of their origin."""
+        """The origin that recordings made from here state."""
         with contextlib.suppress(nvml.NVMLError):
             return f"recorded through NVML, driver {nvml.nvmlSystemGetDriverVersion()}"
         return "recorded through NVML"
@@ -136,7 +136,7 @@ class NvmlSource:
 
     @staticmethod
     def _log_change(gpu: _Gpu, error: str) -> None:
-        """Say once when a GPU begins to fail and once when it is well again."""
+        """Log once when a GPU begins to fail and once when it works again."""
         if error and not gpu.error:
             log.error("gpu_unreadable", gpu=gpu.index, uuid=gpu.uuid, error=error)
         elif gpu.error and not error:

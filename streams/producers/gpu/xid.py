@@ -1,4 +1,4 @@
-"""Xid events: the driver's own error reports about a GPU, waited for beside the sampling.
+"""Xid events: the driver's own error reports about a GPU, awaited while the GPUs are sampled.
 
 Sources: NVML API reference, "Event Handling Methods"; NVIDIA, "Xid Errors".
 """
