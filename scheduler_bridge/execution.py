@@ -232,7 +232,7 @@ class Execution:
         Its end is to the eviction what the cause was to the decision: so long after it the act may begin.
         """
         late = self._journal.clock() - (started.time + decision.grace_s + decision.expires - decision.time)
-        return Objection("expiry", f"its time was over {late:.0f} s ago", Outcome.EXPIRED) if late > 0 else None
+        return Objection("expiry", f"its grace period ended {late:.0f} s ago", Outcome.EXPIRED) if late > 0 else None
 
     def _forbidden(self, decision: Decision, started: DecisionResult, job: JobView) -> Objection | Wait | None:
         """Return why an act that has begun must stop: an operator or the settings forbid it now, and it can still be stopped."""

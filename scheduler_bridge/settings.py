@@ -92,9 +92,9 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
         (),
         description="When nothing is carried out, in UTC: sat 22:00-06:00, daily 01:00-02:00, 2031-02-03T08:00/2031-02-03T18:00.",
     )
-    ttl_seconds: PositiveFloat = Field(7200.0, description="A decision older than this is not carried out.")
+    ttl_seconds: PositiveFloat = Field(7200.0, description="Age above which a decision is not carried out.")
     min_confidence: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.8, description="Verdicts below it lead to no decision."
+        0.8, description="Minimum confidence of a verdict that leads to a decision."
     )
     restarts_per_cause: NonNegativeInt = Field(2, description="Restarts of one job for one cause.")
     actions_per_job: NonNegativeInt = Field(4, description="Actions on one job, whatever their causes.")
@@ -133,8 +133,8 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
     )
     signing_keys_file: Path | None = Field(
         None,
-        description="A file of lines with a key's id and secret. Decisions are signed with the first key; nothing is carried out that "
-        "none of them signed. None: nothing is signed.",
+        description="A file of lines with a key's id and secret. Decisions are signed with the first key; only decisions "
+        "that one of the keys signed are carried out. None: nothing is signed.",
     )
     evict_for: JobClasses = Field(
         (),
@@ -169,20 +169,18 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
         (), description="Options of srun for it, such as --partition=maintenance --gres=gpu:8."
     )
     node_check_seconds: PositiveFloat = Field(
-        60.0, description="Time that it may take; the bridge does nothing else meanwhile."
+        60.0, description="Its time limit; the bridge does nothing else meanwhile."
     )
     stack_command: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)] = Field(
         (),
         description="Command that Slurm runs in a hung job, on each of its nodes and as its user, before the job is cancelled, such as "
         "py-spy. None: no stacks are taken.",
     )
-    stack_seconds: PositiveFloat = Field(
-        20.0, description="Time that it may take; the bridge does nothing else meanwhile."
-    )
+    stack_seconds: PositiveFloat = Field(20.0, description="Its time limit; the bridge does nothing else meanwhile.")
     bundle_directory: Path | None = Field(
         None,
-        description="Where it is kept what was seen before a node is drained (decision, logs, the scheduler's view, the check) or a "
-        "hung job is cancelled (decision, logs, stacks). None: nowhere.",
+        description="Directory for what is recorded before a node is drained (decision, logs, the scheduler's view, the check) or a "
+        "hung job is cancelled (decision, logs, stacks). None: nothing is recorded.",
     )
     max_lifetime_seconds: PositiveFloat = Field(
         86400.0, description="Longest time from a decision's cause to its expiry."

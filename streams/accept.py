@@ -66,7 +66,7 @@ def accept(message: Message, report: Callable[[str], None] | None = None) -> Rec
     """
     topic = message.position.topic
     if topic not in BY_NAME:
-        raise InvalidRecord(f"expected a topic of ours, got {topic!r}")
+        raise InvalidRecord(f"expected one of SchedMate's topics, got {topic!r}")
     if topic == "job-logs":
         record: Record = _log_chunk(message, report or (lambda _: None))
     elif topic == "pipe-events":

@@ -57,7 +57,9 @@ def original(letter: DeadLetter) -> Outgoing:
     if letter.sha256 and hashlib.sha256(letter.value).hexdigest() != letter.sha256:
         raise DeadLetterError(f"{letter.id}: its bytes are not those of the message (SHA-256 differs): it is not sent")
     if letter.topic not in BY_NAME or letter.topic == TOPIC:
-        raise DeadLetterError(f"{letter.id}: expected a message of one of our topics, got one of {letter.topic!r}")
+        raise DeadLetterError(
+            f"{letter.id}: expected a message of one of SchedMate's topics, got one of {letter.topic!r}"
+        )
     return Outgoing(letter.topic, letter.key, letter.value, letter.partition)
 
 
@@ -92,7 +94,7 @@ def standing_at(connection: Connection, group: str, place: Position) -> Message:
 
 def skip(connection: Connection, group: str, message: Message, open_producer: Callable[[], Producer]) -> DeadLetter:
     """Keep `message` as a dead letter, then move `group` past it; done again it changes nothing more. Raises `TransportError`."""
-    letter = refuse(message, f"passed over for {group} by an operator", "quarantine")
+    letter = refuse(message, f"skipped for {group} by an operator", "quarantine")
     producer = open_producer()
     try:
         producer.send(outgoing(letter)).result(WRITTEN_WITHIN_S)

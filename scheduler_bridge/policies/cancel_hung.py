@@ -33,7 +33,7 @@ def decide(alarm: Alarm, settings: BridgeSettings) -> Decision | None:
         expires=alarm.time + min(FRESH_S, settings.ttl_seconds),
         mode=settings.mode(Action.CANCEL),
         policy=POLICY,
-        reason=f"The job hangs: {alarm.detail[:DETAIL].rstrip('. ')}. End it, so that others may have its GPUs.",
+        reason=f"The job hangs: {alarm.detail[:DETAIL].rstrip('. ')}. Cancel it to free its GPUs.",
         cause=f"hang, GPUs {alarm.activity}",
         cause_id=alarm.id,
         evidence=alarm.evidence,

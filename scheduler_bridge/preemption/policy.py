@@ -128,8 +128,8 @@ def _evict(job: RunningJob, loss: Loss, waiting: WaitingJob, settings: BridgeSet
         mode=settings.mode(Action.EVICT),
         policy=POLICY,
         reason=(
-            f"Job {gains.job} has waited for {now - waiting.since:.0f} s, and nothing but a place is missing. "
-            f"Job {view.job} loses least in that place: {loss.unsaved_s:.0f} s of work on {gpus} {since}."
+            f"Job {gains.job} has waited for {now - waiting.since:.0f} s and lacks only a place. "
+            f"Job {view.job} would lose the least there: {loss.unsaved_s:.0f} s of work on {gpus} {since}."
         ),
         cause=gains.job,
         cause_id=served_id(gains.job, gains.attempt),

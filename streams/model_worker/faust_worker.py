@@ -64,9 +64,7 @@ class FaustModelWorker:
 
     def problems(self) -> list[str]:
         """Return what is wrong, for the health check."""
-        away = (
-            ["the broker does not take what is written: it is away, or refuses"] if self._writer.outage.ongoing else []
-        )
+        away = ["the broker does not accept writes: it is away, or refuses"] if self._writer.outage.ongoing else []
         return [*self._connection.problems(), *away]
 
     async def _take(self, stream: Any) -> None:

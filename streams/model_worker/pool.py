@@ -74,13 +74,13 @@ class ModelMetrics:
         )
         self.resting = Counter(
             "schedmate_language_model_resting",
-            "Questions not asked because every server was left alone.",
+            "Questions not asked because every server had failed lately.",
             registry=None,
         )
         self.crowded = Counter(
             "schedmate_language_model_crowded", "Questions given up because no place came free in time.", registry=None
         )
-        self.under_way = Gauge("schedmate_language_model_under_way", "Questions under way now.", registry=None)
+        self.under_way = Gauge("schedmate_language_model_under_way", "Questions in flight.", registry=None)
         self.request_duration = Histogram(
             "schedmate_language_model_request_duration_seconds",
             "Time that an answer took.",
@@ -177,7 +177,7 @@ class ModelPool:
         with self._lock:
             if all(member.breaker.open for member in self._members):
                 self.metrics.resting.inc()
-                raise ModelUnavailable("every model server has failed and is left alone for a while")
+                raise ModelUnavailable("every model server has failed and is not asked for a while")
             within = self._budget.spend(prompt.job)
             if within:
                 self.metrics.asked.inc()
@@ -219,7 +219,7 @@ class ModelPool:
         if member is None:
             with self._lock:
                 self._budget.refund(prompt.job)
-            raise ModelUnavailable("every model server has failed and is left alone for a while")
+            raise ModelUnavailable("every model server has failed and is not asked for a while")
         try:
             answer = self._try(member, prompt, min(left, self.limits.timeout_s))
         except PromptRefused:

@@ -49,7 +49,7 @@ class ServedEmbedder:
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         if self._breaker.open:
-            raise EmbedderAway(f"{self._server.url} failed lately and is left alone")
+            raise EmbedderAway(f"{self._server.url} failed lately and is not asked for a while")
         self._breaker.begin()
         try:
             vectors = self._server.embeddings([_sendable(text) for text in texts], self._timeout_s)

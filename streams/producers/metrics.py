@@ -62,7 +62,7 @@ class CollectorMetrics:
         )
         self.skipped_bytes = Counter(
             f"{prefix}_skipped_bytes",
-            "Holes in files, and runs of NUL bytes, passed over.",
+            "Holes in files, and runs of NUL bytes, that were skipped.",
             unit="bytes",
             registry=None,
         )

@@ -291,7 +291,7 @@ class Spool:
             "offset": self._in_offset,
             "passed_over": segment.size - self._in_offset,
         }
-        log.warning("spool_entry_torn", extra={**lost, "then": "the rest of the segment is passed over"})
+        log.warning("spool_entry_torn", extra={**lost, "then": "the rest of the segment is skipped"})
         self._in_offset = segment.size
         return None
 

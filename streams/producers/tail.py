@@ -236,7 +236,7 @@ class Tail:
                 "log_has_holes",
                 path=self.path,
                 offset=self._known.end,
-                consequence="runs of NUL bytes are passed over and counted",
+                consequence="runs of NUL bytes are skipped and counted",
                 cause="the file was truncated under a program that does not append, or was written before its text",
             )
 

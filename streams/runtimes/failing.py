@@ -1,6 +1,6 @@
 """Notices when so many messages fail that a fault of ours is likelier than bad input.
 
-A dead letter is for the odd message. Were a faulty release to send everything there, hours of input would have to be
+Dead letters are for single messages. Were a faulty release to send everything there, hours of input would have to be
 replayed by hand; a worker that stops repeats them by itself once it is corrected. Yet no user may stop a worker on purpose: so
 the messages must be of many keys, and most of all that came.
 """
@@ -32,7 +32,7 @@ class FailingWatch:
         self._keys.add(key)
         if self._failed >= WINDOW * SHARE and len(self._keys) >= KEYS:
             raise FailingOften(
-                f"expected the odd message to fail, got {self._failed} failures within {WINDOW} messages, of {len(self._keys)} jobs or "
+                f"expected few messages to fail, got {self._failed} failures within {WINDOW} messages, of {len(self._keys)} jobs or "
                 "nodes: a fault of this release is likelier than bad input. Nothing is lost: go back to the release before, or mend "
                 "it, and start again"
             )

@@ -74,7 +74,7 @@ class FaustAgent:
         if self.failed:
             yield self.failed
         if self._writer.outage.ongoing:
-            yield "the broker does not take what is written: it is away, or refuses"
+            yield "the broker does not accept writes: it is away, or refuses"
         if (waiting := self._count_behind()) and time.monotonic() > self._handled_at + STUCK_S:
             yield f"{waiting} messages wait, and none was handled for {time.monotonic() - self._handled_at:.0f} s"
         if self._engine.trimmed:

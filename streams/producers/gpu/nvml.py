@@ -68,7 +68,7 @@ class NvmlSource:
         if count == 0:
             nvml.nvmlShutdown()
             raise GpuError(
-                "expected an NVIDIA GPU, but NVML shows none. In a container, hand the devices in (--gpus all); "
+                "expected an NVIDIA GPU, but NVML shows none. In a container, pass the devices in (--gpus all); "
                 "without a GPU, replay a recording: --replay FILE"
             )
         self._gpus = [_Gpu(index) for index in range(count)]
