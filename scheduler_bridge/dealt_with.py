@@ -38,7 +38,7 @@ class DealtWith:
         while any(self._consumer.position(part) < ends[part] for part in self._parts):
             for records in self._consumer.poll(timeout_ms=POLL_MS).values():
                 for record in records:
-                    self._take(record.value or b"")
+                    self._add_result(record.value or b"")
         return decision_id in self._known
 
     def close(self) -> None:
@@ -56,7 +56,7 @@ class DealtWith:
             self._consumer.seek(part, found[part].offset if found.get(part) else ends[part])
         self._parts = parts
 
-    def _take(self, value: bytes) -> None:
+    def _add_result(self, value: bytes) -> None:
         try:
             result = decode_any_version(DecisionResult, value)
         except InvalidRecord:

@@ -264,7 +264,7 @@ class Execution:
 
     def _saved_since(self, decision: Decision) -> str:
         """Return where a job that is evicted has saved since that was decided; empty for nowhere."""
-        saved = self._journal.saves.of(decision.job, decision.incarnation)
+        saved = self._journal.saves.newest(decision.job, decision.incarnation)
         newer = saved and saved.attempt == decision.attempt and saved.time > decision.time
         return saved.path if saved and newer and decision.action is Action.EVICT else ""
 

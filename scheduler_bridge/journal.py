@@ -120,7 +120,7 @@ class Journal:
             time=self.clock(),
             outcome=outcome,
             detail=detail,
-            seen=seen.seen() if seen else {},
+            seen=seen.summary() if seen else {},
             actuator=self._scheduler,
         )
         self._publish(result)

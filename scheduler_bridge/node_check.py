@@ -18,7 +18,7 @@ class NodeCheck:
     output: str = ""
 
     @classmethod
-    def of(cls, exit_code: int | None, output: str) -> "NodeCheck":
+    def from_output(cls, exit_code: int | None, output: str) -> "NodeCheck":
         """Return the outcome of a command that ends with 0 where the node is well."""
         lines = [line for line in output.splitlines() if line.strip()]
         last = "".join(letter for letter in (lines[-1] if lines else "") if letter.isprintable())[:200]

@@ -166,7 +166,7 @@ class Subscription:
                 continue  # fetched from the group's earlier position
             for record in records:
                 with self._lock:
-                    self._offsets.take(record.partition, record.offset)
+                    self._offsets.add(record.partition, record.offset)
                 self._waiting.append(record)
 
     def _replay(self) -> set[Any]:

@@ -53,6 +53,6 @@ class Verdicts:
             self._newest.popitem(last=False)
         return True
 
-    def of(self, job: str, attempt: int, incarnation: str = "") -> Verdict | None:
+    def newest(self, job: str, attempt: int, incarnation: str = "") -> Verdict | None:
         """Return the newest verdict on an attempt; None where none is known."""
         return self._newest.get((job, incarnation, attempt))

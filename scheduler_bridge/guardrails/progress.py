@@ -16,12 +16,12 @@ def check(decision: Decision, context: Context) -> Objection | None:
     if decision.action is not Action.RESTART or before is None:
         return None
     then, now = (
-        context.verdicts.of(*before, decision.incarnation),
-        context.verdicts.of(decision.job, decision.attempt, decision.incarnation),
+        context.verdicts.newest(*before, decision.incarnation),
+        context.verdicts.newest(decision.job, decision.attempt, decision.incarnation),
     )
     if then is None or now is None or not (then.told and now.told and then.cause == now.cause == decision.cause):
         return None
-    saved = context.saves.of(decision.job, decision.incarnation)
+    saved = context.saves.newest(decision.job, decision.incarnation)
     if _gained(then, now) is not False or (saved and saved.attempt == decision.attempt):
         return None
     came = f"failed with {decision.cause} at {_place(now)}"

@@ -74,7 +74,7 @@ class JobView:
     lacks_places: bool = False
     incarnation: str = ""
 
-    def seen(self) -> dict[str, str]:
+    def summary(self) -> dict[str, str]:
         """Return the view as `DecisionResult.seen` holds it."""
         always = {
             "state": self.word or self.state.value,
@@ -124,6 +124,6 @@ class NodeView:
     drained_by: str = ""
     acts: tuple[str, ...] = ()
 
-    def seen(self) -> dict[str, str]:
+    def summary(self) -> dict[str, str]:
         """Return the view as `DecisionResult.seen` holds it."""
         return {"state": self.word or self.state.value, "reason": self.reason}

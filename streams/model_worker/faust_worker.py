@@ -56,7 +56,7 @@ class FaustModelWorker:
         self._under_way: set[asyncio.Task[None]] = set()
         self.app = faust_app(connection, group, session_timeout_s)
         questions = self.app.topic("model-questions", key_serializer="raw", value_serializer="raw")
-        self.app.agent(questions, name="model-questions")(self._take)
+        self.app.agent(questions, name="model-questions")(self._consume)
 
     def run(self) -> None:
         """Run until SIGINT or SIGTERM; ends the process."""
@@ -67,7 +67,7 @@ class FaustModelWorker:
         away = ["the broker does not accept writes: it is away, or refuses"] if self._writer.outage.ongoing else []
         return [*self._connection.problems(), *away]
 
-    async def _take(self, stream: Any) -> None:
+    async def _consume(self, stream: Any) -> None:
         try:
             async for events in stream.noack_take(self._concurrency, within=WAIT_S):
                 for event in events:

@@ -215,7 +215,7 @@ class ModelPool:
         left = deadline - self.clock()
         if left <= 0:
             raise _AttemptFailed("no time left", after=math.inf)
-        member = self._take()
+        member = self._acquire()
         if member is None:
             with self._lock:
                 self._budget.refund(prompt.job)
@@ -252,7 +252,7 @@ class ModelPool:
         self.store.put((name, prompt.kind, prompt.version, prompt.key), content)
         return Answer(name, prompt.version, content, took)
 
-    def _take(self) -> _Member | None:
+    def _acquire(self) -> _Member | None:
         """Return the server with the fewest questions under way among those not left alone; of equals, the one asked least."""
         with self._lock:
             ready = [member for member in self._members if not member.breaker.open]

@@ -53,7 +53,7 @@ class JobOwners(Generic[Answer]):
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def of(self, job: str) -> Answer | str | None:
+    def answer_for(self, job: str) -> Answer | str | None:
         """Return the answer about `job`, or why there is none; None while it is being asked for the first time."""
         with self._changed:
             if (answer := self._known.get(job)) is not None:

@@ -324,7 +324,7 @@ class Shipper:
                     self._report_losses()
                 if (flying := self._queue.in_flight) and now - min(flying.values()) > SLOW_SECONDS:
                     self._away("no acknowledgement", count=False)
-                batch = self._queue.take(IN_FLIGHT, now)
+                batch = self._queue.pop_due(IN_FLIGHT, now)
                 if not batch and self._failure is None:
                     self._changed.wait(0.5)
             for envelope in batch:

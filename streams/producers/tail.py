@@ -132,16 +132,16 @@ class Tail:
             self.idle_since = now if self.idle_since is None else self.idle_since
             if self._waiting and now - self.idle_since >= ROTATION_SECONDS:
                 self._next(now)
-        self._take(self._chunker.due(now))
+        self._collect_ready(self._chunker.due(now))
         return count
 
     def flush(self) -> None:
         """Put the open chunk into `ready`. What waits for the end of its line goes on waiting."""
-        self._take(self._chunker.flush())
+        self._collect_ready(self._chunker.flush())
 
     def finish(self, now: float) -> None:
         """The file ends here: put everything into `ready`, a last line without its newline too."""
-        self._take(self._chunker.add(self._splitter.finish(), now))
+        self._collect_ready(self._chunker.add(self._splitter.finish(), now))
         self.flush()
 
     def close(self) -> None:
@@ -189,7 +189,7 @@ class Tail:
                 self._pass_gap(part, now)
             else:
                 self._known.extend(part)
-                self._take(self._chunker.add(self._splitter.feed(part, arrived), now))
+                self._collect_ready(self._chunker.add(self._splitter.feed(part, arrived), now))
         return self._known.end - before
 
     def _unread(self) -> tuple[bytes | None, bool]:
@@ -223,7 +223,7 @@ class Tail:
         rest = self._splitter.finish()
         mark = self._splitter.mark
         rest.after = Mark(mark.offset + size, mark.line + (mark.piece > before), mark.piece)
-        self._take(self._chunker.add(rest, now))
+        self._collect_ready(self._chunker.add(rest, now))
         self._splitter = PieceSplitter(rest.after)
         self._known.extend_hole(size)
         self._metrics.skipped_bytes.inc(size)
@@ -240,7 +240,7 @@ class Tail:
                 cause="the file was truncated under a program that does not append, or was written before its text",
             )
 
-    def _take(self, ready: list[Ready[LogChunk | NodeLogChunk]]) -> None:
+    def _collect_ready(self, ready: list[Ready[LogChunk | NodeLogChunk]]) -> None:
         if ready and self._saved_empty:
             self.unsaved, self._saved_empty = True, False
         for chunk in ready:

@@ -33,7 +33,7 @@ class FailingWatch:
         if self._failed >= WINDOW * SHARE and len(self._keys) >= KEYS:
             raise FailingOften(
                 f"expected few messages to fail, got {self._failed} failures within {WINDOW} messages, of {len(self._keys)} jobs or "
-                "nodes: a fault of this release is likelier than bad input. Nothing is lost: go back to the release before, or mend "
+                "nodes: a fault of this release is likelier than bad input. Nothing is lost: go back to the previous release, or fix "
                 "it, and start again"
             )
 

@@ -91,7 +91,7 @@ class FaustAgent:
         try:
             async for events in stream.noack_take(BATCH, within=WAIT_S):
                 for part in _in_parts(events):
-                    await self._take(stream, part)
+                    await self._consume(stream, part)
         except (Exception, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError) and (task := asyncio.current_task()) and task.cancelling():
                 raise  # it is cancelled on purpose
@@ -105,7 +105,7 @@ class FaustAgent:
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._writer.close(), 1.0)
 
-    async def _take(self, stream: Any, fetched: "Sequence[EventT[bytes]]") -> None:
+    async def _consume(self, stream: Any, fetched: "Sequence[EventT[bytes]]") -> None:
         # Events fetched before a rebalance come again after it, perhaps to another worker; taking them now could pass others over.
         generation = self._app.consumer_generation_id
         events = [event for event in fetched if event.message.generation_id == generation != self._left]

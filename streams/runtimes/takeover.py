@@ -50,7 +50,7 @@ class Takeover:
 
     async def is_overtaken(self, partition: int) -> bool:
         """True once a newer worker has taken a partition over."""
-        return any(epoch > self._engine.epoch(partition) for epoch in await self._others(partition))
+        return any(epoch > self._engine.epoch(partition) for epoch in await self._other_epochs(partition))
 
     async def let_go(self, stale: set[int], assigned: set[int]) -> None:
         """Drop the states of the partitions that went away, but for those that came again when no other worker had worked on them.
@@ -116,7 +116,7 @@ class Takeover:
         restored = engine.restore(partition, at, ends)
         self._writer.sole.begin(part, held)
         await self._writer.write(restored.writes)
-        if await self._others(partition):
+        if await self._other_epochs(partition):
             self.drop({partition})
             return False
         async for messages in read_input(self._connection, partition, restored.replay):
@@ -138,6 +138,6 @@ class Takeover:
         for messages in planned:
             await self._process(messages)
 
-    async def _others(self, partition: int) -> set[int]:
+    async def _other_epochs(self, partition: int) -> set[int]:
         part = (self._engine.processor.state_topic, partition)
         return await epochs_of_others(self._connection, self._writer.sole, part, self._engine.epoch(partition))

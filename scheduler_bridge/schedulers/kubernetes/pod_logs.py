@@ -97,7 +97,7 @@ class PodLogs:
             if (where := PodDirectory.parse(entry.name)) is None:
                 continue
             standing.add(where)
-            container, chunk = self._of(where, pods.get(where.uid))
+            container, chunk = self._look_up(where, pods.get(where.uid))
             if chunk:
                 place = Path(entry.path, container)
                 logs |= {each.path: chunk for each in _scan(place) if _is_log(each.name)}
@@ -105,7 +105,7 @@ class PodLogs:
             self._known = {where: known for where, known in self._known.items() if where in standing}
         return logs
 
-    def _of(self, where: PodDirectory, pod: Pod | None) -> tuple[str, LogChunk | None]:
+    def _look_up(self, where: PodDirectory, pod: Pod | None) -> tuple[str, LogChunk | None]:
         """Return what is known of a pod; ask for its Job where nothing is."""
         with self._asked:
             if (known := self._known.get(where)) is not None:

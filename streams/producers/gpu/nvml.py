@@ -91,7 +91,7 @@ class NvmlSource:
         if self._xids is None:
             raise GpuError("expected an open NVML source, but it was closed")
         now = self._clock()
-        xids = self._xids.take()
+        xids = self._xids.pop_all()
         samples = [self._sample(gpu, now, xids.get(gpu.index, []), self._xids) for gpu in self._gpus]
         self._xids.start()
         return samples

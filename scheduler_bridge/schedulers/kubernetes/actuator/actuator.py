@@ -174,7 +174,7 @@ class KubernetesActuator(Actuator):
         else:
             with translated():
                 changed = self._client.patch_job(_job(before), {**_noted(before, key), "spec": {"suspend": False}})
-                seen = self._lookup.of(job, changed)
+                seen = self._lookup.target_of(job, changed)
             if seen.state is SchedulerJobState.HELD:
                 raise ActuatorError(f"{job} resumed", seen.state.value, seen.where_to_look())
         tell(self._client, seen.owner, Action.RELEASE, key)
@@ -257,7 +257,7 @@ class KubernetesActuator(Actuator):
         tell(self._client, made, Action.RESTART, key)
         deadline = self._clock() + self._limits.settle
         while True:
-            seen = self._lookup.of(before.job, self._lookup.read(type(owner), where.namespace, name))
+            seen = self._lookup.target_of(before.job, self._lookup.read(type(owner), where.namespace, name))
             placed = [pod for pod in seen.pods if pod.spec.node_name]
             if len(placed) >= max(1, wanted_pods(seen.owner)) or self._clock() >= deadline:
                 return seen
@@ -328,7 +328,7 @@ def _noted(target: Target, key: str) -> dict[str, object]:
 
 
 def _any_left(target: Target, uids: set[str]) -> bool:
-    return any(pod.metadata.uid in uids and not pod.over for pod in target.pods)
+    return any(pod.metadata.uid in uids and not pod.is_over for pod in target.pods)
 
 
 def _job(target: Target) -> Job:

@@ -49,7 +49,7 @@ def works(pod: Pod) -> bool:
     """True for a pod that must end before a node is empty: not over, and no part of the node itself (DaemonSet, static pod)."""
     owner = pod.metadata.controller
     part = _MIRROR in pod.metadata.annotations or (owner is not None and owner.kind in ("DaemonSet", "Node"))
-    return not pod.over and not part
+    return not pod.is_over and not part
 
 
 def node_view(node: Node, pods: Sequence[Pod], pool_labels: Sequence[str]) -> NodeView:

@@ -177,7 +177,7 @@ class Pod(Object, frozen=True):
     status: PodStatus = PodStatus()
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """True once its containers have ended."""
         return self.status.phase in ("Succeeded", "Failed")
 

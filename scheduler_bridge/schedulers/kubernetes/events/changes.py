@@ -131,7 +131,7 @@ def _life(
         events.append(_event(name, uid, attempt, EventKind.REQUEUED, time, **asked))
     state.uid, state.attempt = uid, attempt
     placed = [pod for pod in pods if pod.status.start_time and pod.spec.node_name]
-    present = [pod for pod in placed if not pod.over and pod.metadata.deletion_timestamp is None]
+    present = [pod for pod in placed if not pod.is_over and pod.metadata.deletion_timestamp is None]
     end = ending(job, pods)
     whole = len([pod for pod in present if pod.status.phase == "Running"]) >= _wanted(job) > 0
     if state.started < attempt and placed and (end or whole):

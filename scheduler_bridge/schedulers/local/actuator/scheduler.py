@@ -139,7 +139,7 @@ class LocalScheduler:
             ActuatorError: It has not failed, or no slot would be left. Nothing is done then.
         """
         with self._changed:
-            stopped = self._known(job, (SchedulerJobState.FAILED,))
+            stopped = self._find(job, (SchedulerJobState.FAILED,))
             excluded = stopped.excluded | set(exclude)
             if excluded.issuperset(self._nodes.names()):
                 raise ActuatorError("a slot to be left", f"{sorted(excluded)} excluded", "nothing was done")
@@ -157,7 +157,7 @@ class LocalScheduler:
             ActuatorError: It does not run. Nothing is done then.
         """
         with self._changed:
-            running = self._known(job, (SchedulerJobState.RUNNING,))
+            running = self._find(job, (SchedulerJobState.RUNNING,))
             running.alone |= alone
             running.not_before = self._clock() + delay
             self._stop(running, SchedulerJobState.PENDING)
@@ -169,7 +169,7 @@ class LocalScheduler:
             ActuatorError: It does not wait. Nothing is done then.
         """
         with self._changed:
-            self._known(job, (SchedulerJobState.PENDING,)).state = SchedulerJobState.HELD
+            self._find(job, (SchedulerJobState.PENDING,)).state = SchedulerJobState.HELD
 
     def release(self, job: str) -> None:
         """Let a held job start.
@@ -178,7 +178,7 @@ class LocalScheduler:
             ActuatorError: It is not held. Nothing is done then.
         """
         with self._changed:
-            self._known(job, (SchedulerJobState.HELD,)).state = SchedulerJobState.PENDING
+            self._find(job, (SchedulerJobState.HELD,)).state = SchedulerJobState.PENDING
 
     def drain(self, node: str, reason: str, key: str = "") -> None:
         """Start no more jobs on a slot. A person who does so gives no key.
@@ -216,7 +216,7 @@ class LocalScheduler:
             ActuatorError: It has ended already.
         """
         with self._changed:
-            found = self._known(job, (SchedulerJobState.RUNNING, SchedulerJobState.PENDING, SchedulerJobState.HELD))
+            found = self._find(job, (SchedulerJobState.RUNNING, SchedulerJobState.PENDING, SchedulerJobState.HELD))
             if found.state is SchedulerJobState.RUNNING:
                 self._stop(found, SchedulerJobState.CANCELLED)
             else:
@@ -230,7 +230,7 @@ class LocalScheduler:
             ActuatorError: It does not run. Nothing is done then.
         """
         with self._changed:
-            for task in self._known(job, (SchedulerJobState.RUNNING,)).tasks:
+            for task in self._find(job, (SchedulerJobState.RUNNING,)).tasks:
                 task.signal(number)
 
     def wait(self, reached: Callable[[list[JobView]], bool], seconds: float) -> bool:
@@ -375,7 +375,7 @@ class LocalScheduler:
         job.attempt += 1
         self._tell(job, EventKind.REQUEUED)
 
-    def _known(self, job: str, states: Sequence[SchedulerJobState]) -> LocalJob:
+    def _find(self, job: str, states: Sequence[SchedulerJobState]) -> LocalJob:
         found = self._jobs.get(job)
         if found is None:
             raise ActuatorError("a job that this scheduler knows", repr(job), "nothing was done")

@@ -133,7 +133,7 @@ class RayActuator(Actuator):
             before = self._look(job)
             _expect(before, SchedulerJobState.RUNNING)
             self._client.stop(before.job.id)
-            after = self._over(before)
+            after = self._wait_until_over(before)
             if after.status != "STOPPED":
                 came = f"it ended by itself ({after.status})"
                 raise ActuatorError(f"{job} ended by the bridge", came, "nothing is left to do")
@@ -163,7 +163,7 @@ class RayActuator(Actuator):
                 remedy = f"nothing was done; look at {_intent(before)}, and delete it"
                 raise ActuatorError(f"no act on {job} yet", came, remedy) from None
         self._client.stop(before.job.id)
-        after = self._over(before)
+        after = self._wait_until_over(before)
         if after.status != "STOPPED":
             with suppress(RayError):
                 self._client.delete(_intent(before))
@@ -198,14 +198,14 @@ class RayActuator(Actuator):
             raise ActuatorError(f"what {before.job.id} asked for", came, "nothing was done; submit it again by hand")
         return found
 
-    def _over(self, before: Attempt) -> RayJob:
+    def _wait_until_over(self, before: Attempt) -> RayJob:
         """Return a job that was asked to end once it is over. One that takes longer is looked at again later."""
         deadline = self._clock() + self._limits.stop_timeout
         while True:
             found = self._client.job(before.job.id)
             if found is None:
                 raise ActuatorError(f"{before.job.id} to be there", "it was deleted meanwhile", "nothing is left to do")
-            if found.over:
+            if found.is_over:
                 return found
             if self._clock() >= deadline:
                 raise SchedulerAway(f"{before.job.id} over", found.status, "it is looked at again")
@@ -217,7 +217,7 @@ class RayActuator(Actuator):
         while True:
             found = self._client.job(made.id) or made
             seen = self._view(Attempt(found))
-            if settled or found.over or self._clock() >= deadline:
+            if settled or found.is_over or self._clock() >= deadline:
                 return seen
             actors = self._client.actors(job_id=found.job_id) if found.job_id else []
             settled = bool(actors) and all(actor.node_id for actor in actors)
@@ -230,9 +230,9 @@ class RayActuator(Actuator):
         ids = {job.driver_node_id}
         if job.job_id:
             actors = self._client.actors(job_id=job.job_id)
-            ids |= {actor.node_id for actor in actors if job.over or actor.state != _DEAD}
+            ids |= {actor.node_id for actor in actors if job.is_over or actor.state != _DEAD}
             ids |= {
-                task.node_id for task in self._client.tasks(job_id=job.job_id) if job.over or task.state == "RUNNING"
+                task.node_id for task in self._client.tasks(job_id=job.job_id) if job.is_over or task.state == "RUNNING"
             }
         return view(attempt, Nodes(self._client.nodes()).names(ids))
 

@@ -50,7 +50,7 @@ class RayJob(msgspec.Struct, kw_only=True):
         return self.metadata or {}
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """True for a job that has ended."""
         return self.status in ("STOPPED", "SUCCEEDED", "FAILED")
 

@@ -123,13 +123,13 @@ def _life(job: RayJob, after: dict[str, ReportedJob], locate: Locate, now: float
         after[name.lineage] = state
     if job.status == "RUNNING" and not state.running:
         state.running = now
-    ran = job.status == "RUNNING" or (job.over and job.driver_node_id is not None)
-    placed = locate(job) if (ran and state.started < attempt) or (job.over and state.ended < attempt) else None
-    if placed and ran and state.started < attempt and (job.over or placed.whole or now >= state.running + PLACING_S):
+    ran = job.status == "RUNNING" or (job.is_over and job.driver_node_id is not None)
+    placed = locate(job) if (ran and state.started < attempt) or (job.is_over and state.ended < attempt) else None
+    if placed and ran and state.started < attempt and (job.is_over or placed.whole or now >= state.running + PLACING_S):
         state.started, state.nodes = attempt, placed.nodes
         since = state.running or _seconds(job.start_time, now)
         emit(EventKind.STARTED, since, nodes=placed.nodes, gpus=placed.gpus)
-    if placed and job.over and state.ended < attempt:
+    if placed and job.is_over and state.ended < attempt:
         how = ending(job, placed.driver_lives)
         state.ended, state.nodes = attempt, placed.nodes or state.nodes
         emit(EventKind.ENDED, _seconds(job.end_time, now), nodes=state.nodes, **how._asdict())

@@ -77,7 +77,7 @@ class RayWatcher(JobWatcher[ReportedJob]):
 def _locate(client: RayClient, nodes: Mapping[str, RayNode], job: RayJob) -> RayPlacement:
     """Return where a job's driver and actors are, or were when it ended."""
     actors = client.actors(job_id=job.job_id) if job.job_id else []
-    if not job.over:
+    if not job.is_over:
         actors = [actor for actor in actors if actor.state != _DEAD]
     supervisors = client.actors(name=SUPERVISOR_PREFIX + job.id)
     ids = {job.driver_node_id or "", *(actor.node_id or "" for actor in actors)}

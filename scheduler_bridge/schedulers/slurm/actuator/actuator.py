@@ -144,7 +144,7 @@ class SlurmActuator:
         changes = {"TresPerNode": before.with_shards(shards)}
         seen = self._requeue(before, changes, key, job=job, rest=self._settings.rest)
         if not seen.alone:
-            raise ActuatorError(f"{job} to ask for a whole GPU", f"{seen.seen()}", _look_at(job))
+            raise ActuatorError(f"{job} to ask for a whole GPU", f"{seen.summary()}", _look_at(job))
         return seen
 
     def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:

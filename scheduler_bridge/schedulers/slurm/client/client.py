@@ -85,7 +85,7 @@ class SlurmClient:
                     yield part
 
     def _record(self, name: str) -> SlurmJob:
-        if job := self._list.one(name):
+        if job := self._list.find(name):
             return job
         came = "an array without a task's number, or a job whose name holds text like Slurm's own fields"
         raise SlurmRefused(f"one readable record of job {name}", came, "nothing was done; act by hand")

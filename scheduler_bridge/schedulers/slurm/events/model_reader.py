@@ -53,7 +53,7 @@ class ModelReader:
             with suppress(queue.Full):
                 self._waiting.put_nowait((name, job, known))
 
-    def take(self) -> dict[str, Workload]:
+    def pop_results(self) -> dict[str, Workload]:
         """Return, once, what source and model show of each job to which the model added something."""
         with self._lock:
             found, self._found = self._found, {}

@@ -107,7 +107,7 @@ class SlurmWatcher(JobWatcher[ReportedJob]):
         if self._sources:
             events = self._with_sources(events, named)
         if self._model:  # first: a job that ended meanwhile was described before its end
-            found = described(known, self._model.take(), now)
+            found = described(known, self._model.pop_results(), now)
             self.metrics.sources_completed.inc(len(found))
             events = [*found, *events]
         return events, after, len(jobs)
