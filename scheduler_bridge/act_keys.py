@@ -1,7 +1,7 @@
-"""The keys of acts, as a scheduler keeps them beside what they were done to.
+"""The keys of acts, as a scheduler stores them on the jobs and nodes that they changed.
 
-The bridge remembers its acts in Kafka. Should that be lost, a finding that is read again makes the same decision, with the same
-id: its key, found at the scheduler, says that it was carried out before. Keys stand in a field that users cannot write.
+The bridge remembers its acts in Kafka. If that memory is lost, a finding that is read again makes the same decision, with the same
+id. Its key, found at the scheduler, shows that it was carried out before. Keys are in a field that users cannot write.
 """
 
 import hashlib

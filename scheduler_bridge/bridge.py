@@ -48,7 +48,7 @@ class Bridge:
         actuator: The scheduler.
         settings: What the operator allows.
         publish: Writes a record to its topic, and returns once it is acknowledged. What it raises goes through to the
-            caller; the bridge then stands as if it had not been asked, and nothing is done twice.
+            caller; the bridge's state is then as before the call, and nothing is done twice.
         clock: Seconds since 1970.
         recall: Asked right before an action for what other bridges and people wrote meanwhile, should there be any: where two
             bridges divide the work, or one follows on another, a decision may have changed hands.
@@ -129,7 +129,7 @@ class Bridge:
         """Carry out what is ready. May take as long as the actuator's time limits allow.
 
         Returns:
-            Seconds until it wants to be called again; None where nothing waits, and nobody is evicted for another.
+            Seconds until it wants to be called again; None where nothing waits and no job may be evicted for another.
         """
         look = self._preemption.look()
         until = time.monotonic() + WORK

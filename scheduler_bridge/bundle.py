@@ -1,6 +1,6 @@
 """What is kept before a node is drained or a hung job ends: the decision, what was seen, and what jobs and kernel printed.
 
-One directory a decision, which nobody else may read; it is bounded, and so is their number. Nothing of the configuration is written.
+One directory per decision, readable by its owner only. Its size and the number of directories are bounded. Configuration is not written.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """How a job that starts again learns where it saved last: a word in a comment of its own at the scheduler.
 
-The path is what the job printed. It is told to that job alone, and only where it is plainly a path: nothing that a shell, a
+The path is what the job printed. It is passed to that job alone, and only where it is plainly a path: nothing that a shell, a
 scheduler's command or its output would read as anything else.
 """
 
@@ -12,7 +12,7 @@ _NOTE = re.compile(rf"(?:^|\s){WORD}\S*")
 
 
 def is_tellable(path: str) -> bool:
-    """True for a path that is told to its job."""
+    """True for a path that may be passed to its job."""
     return bool(_PATH.fullmatch(path))
 
 

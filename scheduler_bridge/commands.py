@@ -1,4 +1,4 @@
-"""What people told the bridges: a fold over the topic `approvals`. Order and repeats do not matter."""
+"""Operators' commands to the bridges: a fold over the topic `approvals`. Order and repeats do not matter."""
 
 from schedmate_records import Command, Decision, OperatorCommand
 
@@ -7,7 +7,7 @@ KEPT = 86400.0
 
 
 class Commands:
-    """The stops in force, and what people said about single decisions."""
+    """The stops in force, and operators' commands about single decisions."""
 
     def __init__(self) -> None:
         self._stops: dict[str, OperatorCommand] = {}

@@ -31,14 +31,14 @@ class DealtWith:
         self._known: dict[str, None] = {}
 
     def knows(self, decision_id: str) -> bool:
-        """Say whether somebody began to carry the decision out, refused it, or took it back. Reads what was written until now."""
+        """True where a bridge has begun to carry the decision out, refused it, or retracted it. Reads what was written until now."""
         if not self._parts:
             self._begin()
         ends = self._consumer.end_offsets(self._parts)
         while any(self._consumer.position(part) < ends[part] for part in self._parts):
             for records in self._consumer.poll(timeout_ms=POLL_MS).values():
                 for record in records:
-                    self._take(record.value or b"")
+                    self._add_result(record.value or b"")
         return decision_id in self._known
 
     def close(self) -> None:
@@ -56,7 +56,7 @@ class DealtWith:
             self._consumer.seek(part, found[part].offset if found.get(part) else ends[part])
         self._parts = parts
 
-    def _take(self, value: bytes) -> None:
+    def _add_result(self, value: bytes) -> None:
         try:
             result = decode_any_version(DecisionResult, value)
         except InvalidRecord:

@@ -8,7 +8,7 @@ from schedmate_records import Decision, Position
 
 @dataclass(frozen=True, slots=True)
 class DeadRecord:
-    """A message that is no decision: where it stands, what it holds, and why it could not be read."""
+    """A message that is not a decision: its position, its content, and why it could not be read."""
 
     position: Position
     value: bytes
@@ -40,7 +40,7 @@ class Delivery:
 
     Attributes:
         decision: The decision.
-        position: Where it stands.
+        position: Its position in the topic.
         expired: True where its time was over when it was handed out.
         signed: True where one of the keys signed it, False where none did; None where no keys were given.
     """
@@ -61,7 +61,7 @@ class Delivery:
         self._ack = ack
 
     def ack(self) -> None:
-        """Say that the decision is dealt with, whether carried out or not. May be called from any thread, and twice.
+        """Acknowledge that the decision is dealt with, whether carried out or not. May be called from any thread, and twice.
 
         Called from the thread that iterates, it returns once the broker knows; from another thread, the broker learns of it when
         the iteration goes on. What came before in the same partition and is not acknowledged is not passed over.

@@ -13,7 +13,7 @@ _UNSAFE = frozenset("\n\r\t\"'`$\\=;|&<>")
 def carry_out(  # noqa: PLR0911  # one line an action
     actuator: Actuator, decision: Decision, yields: float = 0.0, saved: str = ""
 ) -> JobView | NodeView | None:
-    """Do what a decision says, now, and return what the scheduler then shows. Raises what the actuator raises.
+    """Carry a decision out now, and return what the scheduler then shows. Raises what the actuator raises.
 
     Args:
         actuator: The scheduler.
@@ -76,7 +76,7 @@ def is_half_done(decision: Decision, job: JobView) -> bool:
 
 
 def is_undecided(decision: Decision, job: JobView) -> bool:
-    """True while a job on its way to its next attempt, or already at the end of that one, does not tell which of the two it is."""
+    """True while the state of a job does not show whether it is on its way to its next attempt or at the end of that one."""
     return (
         decision.action in (Action.RESTART, Action.EVICT)
         and job.state is SchedulerJobState.STOPPING
@@ -86,12 +86,12 @@ def is_undecided(decision: Decision, job: JobView) -> bool:
 
 
 def is_signalled_first(actuator: Actuator, decision: Decision) -> bool:
-    """True where a job that shall go is told to save a checkpoint first: where it is to be, and the scheduler can."""
+    """True where a job that is to be evicted is asked to save a checkpoint first: the decision asks for it, and the scheduler can."""
     return decision.action is Action.EVICT and decision.grace_s > 0 and actuator.can_signal()
 
 
 def is_in_grace(actuator: Actuator, decision: Decision, job: JobView) -> bool:
-    """True while nothing was done to a job but to tell it to save a checkpoint."""
+    """True while the only thing done to a job is the request to save a checkpoint."""
     return (
         is_signalled_first(actuator, decision)
         and job.attempt == decision.attempt

@@ -1,4 +1,4 @@
-"""What the scheduler shows of a decision's job or node, and what of that stands against carrying it out."""
+"""Compares what the scheduler shows of a decision's job or node with what the decision needs."""
 
 from dataclasses import dataclass, replace
 
@@ -10,7 +10,7 @@ from .journal import Journal
 from .schedulers import Actuator, JobView, NodeView
 
 NOTED_BEFORE = frozenset({Action.EVICT, Action.CANCEL, Action.CANCEL_PACKING, Action.HOLD, Action.RELEASE})
-"""Actions whose key stands at the scheduler before they are carried out: the key alone proves nothing."""
+"""Actions whose key is stored at the scheduler before they are carried out: the key alone proves nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Examination:
     """What was seen.
 
     Attributes:
-        verdict: What stands in the way, or is waited for; None for nothing.
+        verdict: What prevents or delays the action; None for nothing.
         seen: What the scheduler showed; None where it was not asked, or knows no such thing.
         user: In whose favour the decision is.
     """
@@ -38,7 +38,7 @@ def examine(actuator: Actuator, journal: Journal, decision: Decision, *, again: 
         again: It was begun before, and cut off.
 
     Raises:
-        ActuatorError: The scheduler cannot be asked, or does not tell.
+        ActuatorError: The scheduler cannot be asked, or does not answer this.
     """
     if decision.action is Action.NOTIFY:
         return Examination(None)

@@ -49,7 +49,7 @@ class Execution:
         """Look at what only shows before a decision is carried out; touches nothing, and may take a minute.
 
         Returns:
-            What was seen, for the decision's result; None where it speaks against the decision, which is then concluded.
+            The state that was seen, for the decision's result; None where it forbids the decision, which is then concluded.
         """
         if decision.action is Action.CANCEL:
             self._keep_stacks(decision)
@@ -107,7 +107,7 @@ class Execution:
         elif isinstance(seen, JobView) and effects.is_undecided(decision, seen):
             self._journal.wait(decision, Wait(f"job {decision.job} is stopping"))
         elif isinstance(seen, JobView) and effects.is_half_done(decision, seen):
-            self._carry_out(decision)  # whatever is said meanwhile: its job would stay held
+            self._carry_out(decision)  # even if it is forbidden meanwhile: its job would stay held
         elif isinstance(seen, JobView) and effects.is_in_grace(self.actuator, decision, seen):
             self._evict_in_grace(decision, seen)
         else:
@@ -119,7 +119,7 @@ class Execution:
         self.outage.failed(error)
 
     def _check(self, decision: Decision) -> NodeCheck | None:
-        """Check a node before it is drained, and keep what speaks against it before anything is touched."""
+        """Check a node before it is drained. If the check forbids the drain, record that before anything is changed."""
         checked = self.actuator.check(decision.node)
         if self._bundles:
             try:
@@ -179,7 +179,7 @@ class Execution:
             self._journal.record(decision, Outcome.UNVERIFIED, detail, seen)
 
     def _evict_in_grace(self, decision: Decision, job: JobView) -> None:
-        """Evict a job that was told to save a checkpoint, once it did, or once its time is over."""
+        """Evict a job that was asked to save a checkpoint, once it did, or once its grace period is over."""
         started = self._journal.ledger.started(decision.id)
         assert started is not None
         if job.state in (SchedulerJobState.COMPLETED, SchedulerJobState.CANCELLED):
@@ -197,7 +197,7 @@ class Execution:
         if not self._journal.ledger.is_open(decision.id):
             return  # another bridge has dealt with it
         against: Objection | Wait | None = stopped(self._journal.context())
-        if runs:  # one that died of the signal is queued again, whoever says what
+        if runs:  # a job that died of the signal is queued again in any case
             against = against or self._untimely(decision, started) or self._forbidden(decision, started, job)
             against = against or self._needless(decision)
         if isinstance(against, Wait):
@@ -210,10 +210,10 @@ class Execution:
     def _tell_to_save(self, decision: Decision) -> None:
         self.actuator.signal(decision.job, self._journal.settings.checkpoint_signal)
         self._journal.watch(decision.id).told = True
-        self._journal.wait(decision, Wait(f"job {decision.job} was told to save a checkpoint"))
+        self._journal.wait(decision, Wait(f"job {decision.job} was asked to save a checkpoint"))
 
     def _wait_for_save(self, decision: Decision, started: DecisionResult, job: JobView) -> None:
-        """Wait, and tell a job once more of which this bridge does not know that it was told: better twice than never."""
+        """Wait. Signal the job again where this bridge does not know that it was signalled: twice is better than never."""
         untold = job.state is SchedulerJobState.RUNNING and not self._journal.watch(decision.id).told
         try:
             if untold and not stopped(self._journal.context()) and not self._forbidden(decision, started, job):
@@ -224,7 +224,7 @@ class Execution:
         except ActuatorError as error:  # it ended meanwhile, perhaps: the next look shows it
             self._journal.wait(decision, Wait(str(error)))
             return
-        self._journal.wait(decision, Wait(f"job {decision.job} was told to save a checkpoint"))
+        self._journal.wait(decision, Wait(f"job {decision.job} was asked to save a checkpoint"))
 
     def _untimely(self, decision: Decision, started: DecisionResult) -> Objection | None:
         """Return that the grace period was over long ago, as after a night in which no bridge ran.
@@ -232,10 +232,10 @@ class Execution:
         Its end is to the eviction what the cause was to the decision: so long after it the act may begin.
         """
         late = self._journal.clock() - (started.time + decision.grace_s + decision.expires - decision.time)
-        return Objection("expiry", f"its time was over {late:.0f} s ago", Outcome.EXPIRED) if late > 0 else None
+        return Objection("expiry", f"its grace period ended {late:.0f} s ago", Outcome.EXPIRED) if late > 0 else None
 
     def _forbidden(self, decision: Decision, started: DecisionResult, job: JobView) -> Objection | Wait | None:
-        """Return that people or the operator's settings have come to speak against what has begun, and can still be left."""
+        """Return why an act that has begun must stop: an operator or the settings forbid it now, and it can still be stopped."""
         if objection := first_objection(decision, self._journal.context(), HELD_BACK):
             return objection
         held_back = self._held_back(decision, job)
@@ -264,7 +264,7 @@ class Execution:
 
     def _saved_since(self, decision: Decision) -> str:
         """Return where a job that is evicted has saved since that was decided; empty for nowhere."""
-        saved = self._journal.saves.of(decision.job, decision.incarnation)
+        saved = self._journal.saves.newest(decision.job, decision.incarnation)
         newer = saved and saved.attempt == decision.attempt and saved.time > decision.time
         return saved.path if saved and newer and decision.action is Action.EVICT else ""
 
@@ -276,6 +276,6 @@ class Execution:
         return next((each for each in self.actuator.nodes(decision.node) if each.node == decision.node), None)
 
     def _approved(self, decision: Decision) -> str:
-        """Return who approved a decision, and why; empty where nobody had to."""
+        """Return who approved a decision, and why; empty where no approval was needed."""
         approval = self._journal.commands.approval(decision, self._journal.clock())
         return f"approved by {approval.author}: {approval.reason}" if approval else ""

@@ -36,10 +36,10 @@ class Watch:
         due: When to look again.
         pause: How long to wait after that.
         why: What it waits for.
-        user: In whose favour it is, as the scheduler says; None until it was asked.
+        user: In whose favour it is, as the scheduler reports; None until it was asked.
         mode: How far it may go with this job or node, as far as that is known.
         saved: When the job began to save its last durable checkpoint, in seconds since 1970.
-        told: This bridge has told the job to save a checkpoint, and the scheduler took that.
+        told: This bridge has signalled the job to save a checkpoint, and the scheduler accepted that.
     """
 
     due: float
@@ -53,10 +53,10 @@ class Watch:
 
 
 class Journal:
-    """The history of decisions, what people said of them, when each is looked at again, and what jobs failed with and saved.
+    """The history of decisions, operators' commands about them, when each is looked at again, and what jobs failed with and saved.
 
     Args:
-        scheduler: The name of the scheduler, as results say it.
+        scheduler: The name of the scheduler, as in results.
         settings: What the operator allows.
         publish: Writes a record to its topic, and returns once it is acknowledged.
         clock: Seconds since 1970.
@@ -120,7 +120,7 @@ class Journal:
             time=self.clock(),
             outcome=outcome,
             detail=detail,
-            seen=seen.seen() if seen else {},
+            seen=seen.summary() if seen else {},
             actuator=self._scheduler,
         )
         self._publish(result)
@@ -161,7 +161,7 @@ class Journal:
             log.info("deferred", decision=decision.id, why=watch.why)
 
     def waited_for(self, decision: Decision) -> str:
-        """Return what a decision waited for last; what stands in the history where this bridge has not looked yet."""
+        """Return what a decision waited for last; from the history where this bridge has not looked yet."""
         waited = (Outcome.AWAITING_APPROVAL, Outcome.STOPPED, Outcome.DEFERRED)
         noted = (self.ledger.result(decision.id, outcome) for outcome in waited)
         return self.watch(decision.id).why or next((result.detail for result in noted if result), "")
@@ -224,7 +224,7 @@ class Journal:
         self.metrics.actions_last_hour.labels("node").set(max(nodes.values(), default=0))
 
     def _obey(self, command: OperatorCommand) -> None:
-        """Take in what a person said, and look at once at the decisions that it concerns."""
+        """Apply an operator's command, and look at once at the decisions that it concerns."""
         if not self.commands.remember(command):
             return
         self.metrics.stops.set(len(self.commands.stops))

@@ -41,7 +41,7 @@ class LedgerEntry:
 
     @property
     def tried(self) -> DecisionResult | None:
-        """The record that says when it was tried; None where nothing was done about it."""
+        """The record of when it was tried; None where nothing was done about it."""
         tried = (Outcome.STARTED, Outcome.DONE, Outcome.FAILED, Outcome.UNVERIFIED)
         found = next((self.results[outcome] for outcome in tried if outcome in self.results), None)
         return None if found is None or found.action is Action.NOTIFY else found
@@ -104,12 +104,12 @@ class Ledger:
         return result is not None and result.outcome is Outcome.REFUSED and result.detail.startswith(f"{WITHDRAWN}: ")
 
     def result(self, decision_id: str, outcome: Outcome) -> DecisionResult | None:
-        """Return the record that says `outcome` of a decision; None where none was written."""
+        """Return the record of `outcome` of a decision; None where none was written."""
         entry = self._entries.get(decision_id)
         return entry.results.get(outcome) if entry else None
 
     def started(self, decision_id: str) -> DecisionResult | None:
-        """Return the record that the decision is being carried out; None where nobody began to."""
+        """Return the record that the decision is being carried out; None where no bridge has begun to."""
         entry = self._entries.get(decision_id)
         return entry.results.get(Outcome.STARTED) if entry else None
 
@@ -135,7 +135,7 @@ class Ledger:
         )
 
     def drain_proposed(self, node: str, since: float) -> str:
-        """Return the id of a decision to drain a node for a cause after `since` that nobody refused; empty for none."""
+        """Return the id of a decision to drain a node for a cause after `since` that was not refused; empty for none."""
         for key in self._drains.get(node, ()):
             entry = self._entries[key]
             refused = entry.result is not None and entry.result.outcome is Outcome.REFUSED

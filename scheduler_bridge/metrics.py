@@ -41,7 +41,7 @@ class BridgeMetrics:
         )
         self.deferred = Counter(
             "schedmate_bridge_deferred",
-            "Decisions told to wait for an hourly limit, by the limit.",
+            "Decisions that had to wait for an hourly limit, by the limit.",
             ["guardrail"],
             registry=None,
         )

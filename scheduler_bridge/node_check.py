@@ -1,4 +1,4 @@
-"""What an operator's check of a node says."""
+"""The outcome of an operator's check of a node."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ class NodeCheck:
     """The outcome of a check.
 
     Attributes:
-        passed: The command said that the node is well; None where it did not run, or did not end.
+        passed: The command found the node healthy; None where it did not run, or did not end.
         detail: The outcome in one line.
         output: What the command printed, the last part.
     """
@@ -18,7 +18,7 @@ class NodeCheck:
     output: str = ""
 
     @classmethod
-    def of(cls, exit_code: int | None, output: str) -> "NodeCheck":
+    def from_output(cls, exit_code: int | None, output: str) -> "NodeCheck":
         """Return the outcome of a command that ends with 0 where the node is well."""
         lines = [line for line in output.splitlines() if line.strip()]
         last = "".join(letter for letter in (lines[-1] if lines else "") if letter.isprintable())[:200]

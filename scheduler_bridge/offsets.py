@@ -25,7 +25,7 @@ class Offsets:
     def __init__(self) -> None:
         self._partitions: dict[int, _Partition] = {}
 
-    def take(self, partition: int, offset: int) -> None:
+    def add(self, partition: int, offset: int) -> None:
         """An offset was read, and is to be settled. Offsets may have gaps, and begin again after a rebalance."""
         found = self._partitions.get(partition)
         if found is None or offset < found.next:

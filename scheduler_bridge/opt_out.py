@@ -1,4 +1,4 @@
-"""How a job's user says that nobody shall start it again: a word in its comment (Slurm), an annotation (Kubernetes), metadata (Ray)."""
+"""How a user forbids restarts of a job: a word in its comment (Slurm), an annotation (Kubernetes), metadata (Ray)."""
 
 import re
 

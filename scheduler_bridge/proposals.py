@@ -58,14 +58,14 @@ class Proposals:
                 self._journal.conclude(about, Objection("alarm", f"the hang is over: {alarm.detail}"))
 
     def on_quota(self, quota: Quota) -> None:
-        """Propose whom to hold and whom to let go, unless the quota is no longer in force."""
+        """Propose which jobs to hold and which to release, unless the quota is no longer in force."""
         if not quota.time <= self._journal.clock() < quota.until:
             return
         for decision in hold.decide(quota, self._journal.settings):
             self._adopt(decision)
 
     def on_failure(self, failure: Failure) -> None:
-        """Propose what the newest revision says, and retract what an older one led to."""
+        """Propose what follows from the newest revision, and retract what followed from an older one."""
         if not self._journal.verdicts.remember(failure):
             self._journal.metrics.repeats.inc()
             return
@@ -84,7 +84,7 @@ class Proposals:
         """Note a verdict, and retract what an older revision led to; what this one leads to is proposed when it is accepted."""
         if not self._journal.verdicts.remember(failure):
             return
-        # What this revision itself led to stays: users against a node, say, are counted once.
+        # Decisions of this revision stay: users who blame a node, for example, are counted once.
         earlier = [each for each in self._earlier(failure) if each.decision and each.decision.cause_id != failure.id]
         proposals = self._proposals(failure) if earlier else {}
         for entry in earlier:
@@ -128,7 +128,7 @@ class Proposals:
         return msgspec.structs.replace(proposal, id=f"{proposal.id}~r{failure.revision}")
 
     def _reconsider(self, entry: LedgerEntry, proposal: Decision | None, failure: Failure) -> bool:
-        """Hold an earlier decision about the same attempt against a new revision. True where it says the same already."""
+        """Compare an earlier decision about the same attempt with a new revision. True where the result is the same."""
         earlier = entry.decision
         assert earlier is not None
         same = proposal is not None and (earlier.cause, earlier.exclude_nodes, earlier.node) == (
@@ -138,7 +138,7 @@ class Proposals:
         )
         if entry.untouched:
             if proposal is None:
-                reason = f"the verdict was retracted: revision {failure.revision} says {failure.error_type}"
+                reason = f"the verdict was retracted: revision {failure.revision} has {failure.error_type}"
                 self._journal.conclude(earlier, Objection(WITHDRAWN, f"{reason} ({failure.message})"))
             elif not same:
                 self._journal.conclude(earlier, Objection(WITHDRAWN, f"replaced by {proposal.id}"))
@@ -148,7 +148,7 @@ class Proposals:
         return same and (entry.result is None or entry.result.outcome is not Outcome.REFUSED)
 
     def _adopt(self, decision: Decision) -> None:
-        """Publish a decision of our own, unless it is known, or names of strangers make it one that nobody could read."""
+        """Publish a decision of our own, unless it is known, or untrusted names would make it unreadable."""
         try:
             decode(Decision, encode(decision))
         except InvalidRecord as error:

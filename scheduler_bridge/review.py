@@ -23,7 +23,7 @@ class DecisionReview:
 
     Args:
         journal: What is known of decisions.
-        execution: Carries out what nothing stands against.
+        execution: Carries out what no guardrail forbids.
         catch_up: Called right before an action: takes in what other bridges and people wrote meanwhile.
     """
 
@@ -46,14 +46,14 @@ class DecisionReview:
         note = ""
         if decision.action in PREPARED:
             prepared = self._execution.prepare(decision)
-            # That may have taken a minute, in which a person said stop, or the job or the node became another.
+            # The preparation may have taken a minute. Meanwhile an operator may have stopped it, or the job or node may have changed.
             if prepared is None or not self._goes_ahead(decision):
                 return
             note = prepared
         self._execution.start(decision, note)
 
     def _goes_ahead(self, decision: Decision) -> bool:
-        """True where nothing stands against a decision, by all that is known now; what does is written down."""
+        """True where nothing known now forbids a decision. Otherwise the reason is recorded."""
         if not self._is_worth_asking(decision):
             return False
         watch = self._journal.watch(decision.id)
@@ -89,7 +89,7 @@ class DecisionReview:
         return False
 
     def _is_worth_asking(self, decision: Decision) -> bool:
-        """False where guardrails, people or limits forbid the decision or hold it back, whatever the scheduler would say."""
+        """False where guardrails, operators or limits forbid or delay the decision, whatever the scheduler would answer."""
         watch = self._journal.watch(decision.id)
         objection = first_objection(decision, self._journal.context())
         if objection is None and not self._execution.actuator.supports(decision.action):

@@ -26,14 +26,14 @@ class Saves(Mapping[str, Checkpoint]):
         if len(self._newest) > KEPT:
             del self._newest[next(iter(self._newest))]
 
-    def of(self, job: str, incarnation: str) -> Checkpoint | None:
+    def newest(self, job: str, incarnation: str) -> Checkpoint | None:
         """Return the newest durable checkpoint of a job; None where none is known."""
         saved = self._newest.get(job)
         return saved if saved and same_incarnation(saved.incarnation, incarnation) else None
 
     def path(self, job: str, attempt: int, incarnation: str = "") -> str:
-        """Return where a job saved last, in that attempt or before it; empty where nothing says."""
-        saved = self.of(job, incarnation)
+        """Return where a job saved last, in that attempt or before it; empty where that is not known."""
+        saved = self.newest(job, incarnation)
         return saved.path if saved and saved.attempt <= attempt else ""
 
     def __getitem__(self, job: str) -> Checkpoint:

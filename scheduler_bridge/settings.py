@@ -26,7 +26,7 @@ from .selectors import Selector, SelectorError
 FURTHEST = (Mode.SHADOW, Mode.APPROVE, Mode.ACT)
 """How far a decision may go, the least first."""
 NODE_EVIDENCE_S = 900.0
-"""Seconds after which what speaks against a node drains it no more: it may be in order again."""
+"""Seconds after which evidence against a node no longer drains it: the node may work again."""
 
 
 def _pairs(value: Any) -> Any:
@@ -92,16 +92,16 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
         (),
         description="When nothing is carried out, in UTC: sat 22:00-06:00, daily 01:00-02:00, 2031-02-03T08:00/2031-02-03T18:00.",
     )
-    ttl_seconds: PositiveFloat = Field(7200.0, description="A decision older than this is not carried out.")
+    ttl_seconds: PositiveFloat = Field(7200.0, description="Age above which a decision is not carried out.")
     min_confidence: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.8, description="Verdicts below it lead to no decision."
+        0.8, description="Minimum confidence of a verdict that leads to a decision."
     )
     restarts_per_cause: NonNegativeInt = Field(2, description="Restarts of one job for one cause.")
     actions_per_job: NonNegativeInt = Field(4, description="Actions on one job, whatever their causes.")
     restarts_after_lost_nodes: NonNegativeInt = Field(
         10,
-        description="Restarts of one job whose node was lost, as the scheduler says (a spot node, say): they spend neither of the two "
-        "above.",
+        description="Restarts of one job whose node was lost, as the scheduler reports (a spot node, for example): they count towards "
+        "neither of the two limits above.",
     )
     actions_per_node_hour: NonNegativeInt = Field(4, description="Actions against one node within an hour.")
     actions_per_hour: NonNegativeInt = Field(20, description="Actions on the whole cluster within an hour.")
@@ -129,17 +129,17 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
         900.0, description="Longest time that a job gets to save a checkpoint before it is evicted."
     )
     checkpoint_signal: Annotated[str, Field(pattern="^[A-Z][A-Z0-9]{1,9}$")] = Field(
-        "USR1", description="Signal that tells a job to save a checkpoint before it is evicted."
+        "USR1", description="Signal that makes a job save a checkpoint before it is evicted."
     )
     signing_keys_file: Path | None = Field(
         None,
-        description="A file of lines with a key's id and secret. Decisions are signed with the first key; nothing is carried out that "
-        "none of them signed. None: nothing is signed.",
+        description="A file of lines with a key's id and secret. Decisions are signed with the first key; only decisions "
+        "that one of the keys signed are carried out. None: nothing is signed.",
     )
     evict_for: JobClasses = Field(
         (),
         description="Classes of jobs for which others are evicted, such as qos=urgent or partition=prod&priority>=1000, separated by "
-        "commas; terms: partition, account, qos, user, priority. None: nobody is evicted.",
+        "commas; terms: partition, account, qos, user, priority. None: no job is evicted for another.",
     )
     evictable: JobClasses = Field((), description="Classes of jobs that may be evicted for them; a job of both is not.")
     evict_wait_seconds: NonNegativeFloat = Field(
@@ -147,7 +147,7 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
     )
     evict_grace_seconds: NonNegativeFloat = Field(
         120.0,
-        description="Time that a job gets to save a checkpoint before it is evicted for another (Slurm alone can tell it to); 0: none.",
+        description="Time that a job gets to save a checkpoint before it is evicted for another (only Slurm can signal it); 0: none.",
     )
     evict_cooldown_seconds: NonNegativeFloat = Field(
         3600.0, description="Time between two evictions of one job, and between two rounds of evictions for one job."
@@ -162,27 +162,25 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
     )
     node_check: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)] = Field(
         (),
-        description="Command that Slurm runs on a node before it is drained, and before it returns to service. Exit code 0 says that the "
-        "node is well. None: no node is checked.",
+        description="Command that Slurm runs on a node before it is drained, and before it returns to service. Exit code 0 means that the "
+        "node is healthy. None: no node is checked.",
     )
     node_check_options: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)] = Field(
         (), description="Options of srun for it, such as --partition=maintenance --gres=gpu:8."
     )
     node_check_seconds: PositiveFloat = Field(
-        60.0, description="Time that it may take; the bridge does nothing else meanwhile."
+        60.0, description="Its time limit; the bridge does nothing else meanwhile."
     )
     stack_command: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)] = Field(
         (),
         description="Command that Slurm runs in a hung job, on each of its nodes and as its user, before the job is cancelled, such as "
         "py-spy. None: no stacks are taken.",
     )
-    stack_seconds: PositiveFloat = Field(
-        20.0, description="Time that it may take; the bridge does nothing else meanwhile."
-    )
+    stack_seconds: PositiveFloat = Field(20.0, description="Its time limit; the bridge does nothing else meanwhile.")
     bundle_directory: Path | None = Field(
         None,
-        description="Where it is kept what was seen before a node is drained (decision, logs, the scheduler's view, the check) or a "
-        "hung job is cancelled (decision, logs, stacks). None: nowhere.",
+        description="Directory for what is recorded before a node is drained (decision, logs, the scheduler's view, the check) or a "
+        "hung job is cancelled (decision, logs, stacks). None: nothing is recorded.",
     )
     max_lifetime_seconds: PositiveFloat = Field(
         86400.0, description="Longest time from a decision's cause to its expiry."
@@ -190,7 +188,7 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
 
     @model_validator(mode="after")
     def _ask_for_nothing_that_would_not_be_done(self) -> Self:
-        """A check that nobody runs would let nodes be drained, and return, unchecked."""
+        """A check that is never run would let nodes be drained, and return, unchecked."""
         asked = [name for name in ("node_check", "stack_command") if getattr(self, name)]
         if asked and self.scheduler != "slurm":
             raise ValueError(

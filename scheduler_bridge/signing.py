@@ -1,6 +1,6 @@
 """Decisions signed by a key that the operator gives to those who may decide: HMAC-SHA-256 (RFC 2104), with the key's id before it.
 
-Where a bridge has keys, it carries out nothing that none of them signed, whoever may write to the topic.
+Where a bridge has keys, it carries out only what one of them signed, whatever may write to the topic.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ class SigningKeyError(UserError):
 
 
 def signed_bytes(decision: Decision) -> bytes:
-    """Return what is signed: the fields that say what to do, each as a netstring (`LENGTH:BYTES,`), one after the other.
+    """Return what is signed: the fields that define the action, each as a netstring (`LENGTH:BYTES,`), one after the other.
 
     In this order: `schedmate-decision-1`, id, action, job, node, attempt, incarnation, time, expires, mode, policy, reason, cause,
     cause_id, the number of excluded nodes and each of them, node_evidence (0 or 1), grace_s, checkpoint, beneficiary. Numbers are written
@@ -93,7 +93,7 @@ class SigningKeys:
         return msgspec.structs.replace(decision, signature=f"{key}:{self._digest(key, decision)}")
 
     def verifies(self, decision: Decision) -> bool:
-        """True where one of the keys signed the decision as it stands."""
+        """True where one of the keys signed the decision unchanged."""
         key, _, digest = decision.signature.partition(":")
         return key in self.secrets and hmac.compare_digest(digest.encode(), self._digest(key, decision).encode())
 

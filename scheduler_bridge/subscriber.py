@@ -1,4 +1,4 @@
-"""Decisions for a scheduler of one's own: an iterator with explicit acknowledgement, straight over kafka-python.
+"""Decisions for a scheduler that has no actuator: an iterator with explicit acknowledgement, directly on kafka-python.
 
 with subscribe("localhost:9092", group="my-scheduler") as decisions:
 for delivery in decisions:
@@ -16,16 +16,10 @@ from typing import Any, Self
 
 import kafka
 import structlog
-from kafka.errors import (
-    CommitFailedError,
-    IllegalGenerationError,
-    KafkaError,
-    RebalanceInProgressError,
-    RetriableError,
-    UnknownMemberIdError,
-)
+from kafka.errors import KafkaError, RetriableError
 
 from schedmate_records import BY_RECORD, Action, Decision, InvalidRecord, Mode, Position, UserError, decode_any_version
+from streams.kafka import COMMIT_MS, MEMBERSHIP_ERRORS
 from streams.resilience import Outage
 
 from . import dealt_with
@@ -40,14 +34,10 @@ POLL_MS = 500
 """The longest wait for messages: so late a time limit may end the iteration, and an acknowledgement be committed."""
 PAUSE_LIMIT_S = 1.0
 """The longest pause while the broker is away, for the same reason."""
-COMMIT_MS = 5000
-"""Without a limit kafka-python waits for a broker for ever, and nobody could stop it."""
-MEMBERSHIP_ERRORS = (CommitFailedError, IllegalGenerationError, RebalanceInProgressError, UnknownMemberIdError)
-"""The group changed its members: the next poll joins it again. None of them is retriable for kafka-python."""
 
 
 class SubscriptionError(UserError):
-    """The decisions cannot be read; the message says what was expected, what came, and what to do."""
+    """The decisions cannot be read; the message states what was expected, what came, and what to do."""
 
 
 class Subscription:
@@ -173,10 +163,10 @@ class Subscription:
         self._drop_lost()
         for part, records in batches.items():
             if part in moved:
-                continue  # fetched from where the group stood
+                continue  # fetched from the group's earlier position
             for record in records:
                 with self._lock:
-                    self._offsets.take(record.partition, record.offset)
+                    self._offsets.add(record.partition, record.offset)
                 self._waiting.append(record)
 
     def _replay(self) -> set[Any]:
@@ -262,7 +252,7 @@ class Subscription:
         """Forget what is left of partitions that other members have now.
 
         A rebalance takes every partition away for a moment. From one that comes back at once kafka-python goes on behind what it has
-        returned, so what waits here must stay: nobody would read it again.
+        returned, so what waits here must stay: it would not be read again.
         """
         owned = {partition.partition for partition in self._consumer.assignment()}
         with self._lock:
@@ -286,10 +276,10 @@ def subscribe(
 ) -> Subscription:
     """Subscribe to the decisions that are to be carried out: in mode `act`, in time, and not dealt with by the bridge.
 
-    What the bridge has begun, refused or retracted is left out, as `decision-results` says when the decision is handed out.
+    What the bridge has begun, refused or retracted is left out, as recorded in `decision-results` when the decision is handed out.
 
     Every decision is delivered at least once to each group: again after a crash or when members come and go, until it is
-    acknowledged. Its `id` tells repeats. A new group starts with the oldest decision that Kafka still has. Members of one group share
+    acknowledged. Repeats have the same `id`. A new group starts with the oldest decision that Kafka still has. Members of one group share
     the partitions; all decisions about one job come to one member, in order.
 
     Args:
@@ -301,8 +291,8 @@ def subscribe(
             nothing out.
         keys: Keys one of which must have signed a decision, or a file of them (`bridge.signing_keys_file`). One that none of them signed
             is counted, logged, and left out; with `everything` it is delivered, with `Delivery.signed` False.
-        since: Begin with what Kafka took in at this time, in seconds since 1970, wherever the group stood: what it acknowledged since
-            then is read again. None: go on where the group stands.
+        since: Begin with what Kafka took in at this time, in seconds since 1970, whatever the group's position is: what it acknowledged
+            since then is read again. None: continue from the group's position.
         timeout: End the iteration after so many seconds without a decision; None waits for ever.
         on_dead: Called with every message that is no decision, before it is skipped.
         clock: Seconds since 1970.

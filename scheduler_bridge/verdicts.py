@@ -17,9 +17,9 @@ class Verdict(NamedTuple):
     Attributes:
         revision: Its revision.
         cause: What counts as one root cause.
-        told: A line says so. That a node is lost, a scheduler says without one.
+        told: A line shows it. A lost node is reported by a scheduler, without a line.
         step: Training step that the attempt had reached; None where not known.
-        epoch: The epoch beside it.
+        epoch: The epoch that goes with the step.
     """
 
     revision: int
@@ -53,6 +53,6 @@ class Verdicts:
             self._newest.popitem(last=False)
         return True
 
-    def of(self, job: str, attempt: int, incarnation: str = "") -> Verdict | None:
+    def newest(self, job: str, attempt: int, incarnation: str = "") -> Verdict | None:
         """Return the newest verdict on an attempt; None where none is known."""
         return self._newest.get((job, incarnation, attempt))

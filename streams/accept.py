@@ -35,13 +35,13 @@ from .transport import Message
 WHOLE = 4 << 20
 """Bytes of a value up to which a dead letter holds it whole: base64 makes a third more of it, and its topic takes 8 MB."""
 CUT = 1 << 20
-"""Bytes that it holds of a larger one: enough to see what it was. The rest stands in the topic itself for as long as that keeps it."""
+"""Number of bytes that it holds of a larger one: enough to see what it was. The topic has the rest for as long as it keeps it."""
 _KEY = 1024
 """Bytes of a key that a dead letter holds: longer than any job's id."""
 _REASON = 2000
 """Characters of a reason: errors of decoders quote what they met, which may be long."""
 _LIFE = ("nodes", "command", "directory", "user", "branch", "name", "exit_code", "signal", "detail")
-"""What a pipe may report of its command beside the identity of the event."""
+"""What a pipe may report of its command in addition to the identity of the event."""
 _LOSS = ("nodes", "lines", "detail")
 """The same of lines that a producer lost."""
 _IDENTITY = ("id", "job", "attempt", "incarnation", "kind", "time", "scheduler")
@@ -62,11 +62,11 @@ def accept(message: Message, report: Callable[[str], None] | None = None) -> Rec
         report: Called with the reason for each field of another tool's object that cannot be read. The line is kept without it.
 
     Raises:
-        InvalidRecord: It holds none, or one with a field out of bounds; the message says what was expected and what came.
+        InvalidRecord: It holds none, or one with a field out of bounds; the message states what was expected and what came.
     """
     topic = message.position.topic
     if topic not in BY_NAME:
-        raise InvalidRecord(f"expected a topic of ours, got {topic!r}")
+        raise InvalidRecord(f"expected one of SchedMate's topics, got {topic!r}")
     if topic == "job-logs":
         record: Record = _log_chunk(message, report or (lambda _: None))
     elif topic == "pipe-events":

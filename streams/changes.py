@@ -13,7 +13,7 @@ class Change:
 
 
 class ChangeSource(Protocol):
-    """Tells changes."""
+    """Reports changes."""
 
     def new(self) -> set[Change]:
         """Return what changed since the last call. Raises `TransportError`; the next call tries again."""

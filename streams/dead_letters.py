@@ -1,4 +1,4 @@
-"""Dead letters as an operator handles them: found, sent again, and a message passed over at which a worker stands."""
+"""Finds dead letters for an operator, sends them again, and skips a message that a worker cannot get past."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
@@ -12,11 +12,11 @@ from .transport import Message, Outgoing, Producer, outgoing
 
 TOPIC = "dead-letters"
 WRITTEN_WITHIN_S = 30.0
-"""A person waits for the command: a broker that takes longer is said to be away."""
+"""Time limit for the broker, in seconds: a person waits for the command."""
 
 
 class DeadLetterError(UserError):
-    """What was asked cannot be done with this dead letter, or at this message; the message says why."""
+    """What was asked cannot be done with this dead letter, or at this message; the message gives the reason."""
 
 
 def read(connection: Connection, since: float | None = None) -> Iterator[DeadLetter]:
@@ -48,7 +48,7 @@ def find(letters: Iterable[DeadLetter], wanted: Iterable[str]) -> list[DeadLette
 
 
 def original(letter: DeadLetter) -> Outgoing:
-    """Return the message that became `letter`, to be written where it stood. Raises `DeadLetterError` where that cannot be."""
+    """Return the message that became `letter`, to be written to its original topic and partition, or raise `DeadLetterError`."""
     if letter.truncated:
         raise DeadLetterError(
             f"{letter.id}: only {len(letter.value):,} of {letter.size:,} bytes were kept, so it cannot be sent again: "
@@ -57,7 +57,9 @@ def original(letter: DeadLetter) -> Outgoing:
     if letter.sha256 and hashlib.sha256(letter.value).hexdigest() != letter.sha256:
         raise DeadLetterError(f"{letter.id}: its bytes are not those of the message (SHA-256 differs): it is not sent")
     if letter.topic not in BY_NAME or letter.topic == TOPIC:
-        raise DeadLetterError(f"{letter.id}: expected a message of one of our topics, got one of {letter.topic!r}")
+        raise DeadLetterError(
+            f"{letter.id}: expected a message of one of SchedMate's topics, got one of {letter.topic!r}"
+        )
     return Outgoing(letter.topic, letter.key, letter.value, letter.partition)
 
 
@@ -67,10 +69,10 @@ def replay(letter: DeadLetter, producer: Producer) -> None:
 
 
 def standing_at(connection: Connection, group: str, place: Position) -> Message:
-    """Return the message at `place`, where `group` stands at it and none of its members runs.
+    """Return the message at `place`, where that is the next one of `group` and none of its members runs.
 
     Raises:
-        DeadLetterError: A member runs, or the group stands elsewhere: passing over would lose messages that nobody has read.
+        DeadLetterError: A member runs, or the group is at another message: to skip it would lose messages that were never read.
         TransportError: No broker, no such message, or no right.
     """
     if running := members(connection, group):
@@ -84,15 +86,15 @@ def standing_at(connection: Connection, group: str, place: Position) -> Message:
     message = read_one(connection, start)
     if message.position != place:
         raise DeadLetterError(
-            f"{group} stands at {place.topic}/{place.partition}/{message.position.offset}, before that message: only the one that it "
-            "stands at can be passed over"
+            f"{group} is at {place.topic}/{place.partition}/{message.position.offset}, before that message: only the message that it "
+            "is at can be skipped"
         )
     return message
 
 
 def skip(connection: Connection, group: str, message: Message, open_producer: Callable[[], Producer]) -> DeadLetter:
     """Keep `message` as a dead letter, then move `group` past it; done again it changes nothing more. Raises `TransportError`."""
-    letter = refuse(message, f"passed over for {group} by an operator", "quarantine")
+    letter = refuse(message, f"skipped for {group} by an operator", "quarantine")
     producer = open_producer()
     try:
         producer.send(outgoing(letter)).result(WRITTEN_WITHIN_S)

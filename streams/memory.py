@@ -40,7 +40,7 @@ class MemoryBroker:
         clock: Gives the timestamp of a message, in seconds since 1970.
         topics: The partitions of each topic.
         committed: Next offset by group, topic and partition.
-        changed: Guards all of it, and wakes whoever polls.
+        changed: Guards all of it, and wakes consumers that poll.
     """
 
     partitions: int = 4
@@ -137,13 +137,13 @@ class MemoryConsumer:
         """Return up to `limit` messages, or none after `timeout` seconds."""
         deadline = time.monotonic() + timeout
         with self._broker.changed:
-            while not (found := self._take(limit)):
+            while not (found := self._fetch(limit)):
                 left = deadline - time.monotonic()
                 if left <= 0 or not self._broker.changed.wait(left):
-                    return self._take(limit)
+                    return self._fetch(limit)
             return found
 
-    def _take(self, limit: int) -> list[Message]:
+    def _fetch(self, limit: int) -> list[Message]:
         found: list[Message] = []
         for (topic, number), offset in self._next.items():
             messages = self._broker.topics[topic][number].read(offset, limit - len(found))

@@ -55,7 +55,7 @@ class Role:
         """Yield each right once; `prefix` is the setting `kafka.group`."""
         yield from (Grant("READ", "topic", topic) for topic in self.reads)
         yield from (Grant("WRITE", "topic", topic) for topic in self.writes)
-        # Kafka lets whoever may read or write a topic see it, too.
+        # A right to read or write a topic in Kafka includes the right to see it.
         yield from (Grant("DESCRIBE", "topic", topic) for topic in self.sees if topic not in self.reads + self.writes)
         if self.group:
             yield Grant("READ", "group", f"{prefix}{self.group}", self.groups_below)
@@ -94,7 +94,7 @@ _ROLES = (
     ),
     Role(
         "model-worker",
-        "`model-worker`, beside a GPU",
+        "`model-worker`, next to a GPU",
         reads=("model-questions", "job-logs"),
         writes=("model-answers", "dead-letters"),
         group="-model-worker",
@@ -141,7 +141,7 @@ _ROLES = (
     ),
     Role(
         "page",
-        "`web`, where pages are told what changes, show lines of logs, or operators act on them",
+        "`web`, where pages are notified of changes, show lines of logs, or operators act on them",
         reads=(
             "job-logs",
             "node-logs",

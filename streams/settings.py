@@ -20,7 +20,7 @@ class KafkaSettings(BaseModel, frozen=True, extra="forbid"):
     )
     username: str = Field("", description="User name for SASL; empty: no authentication.")
     sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = Field(
-        "SCRAM-SHA-512", description="Used with a user name."
+        "SCRAM-SHA-512", description="SASL mechanism, used with a user name."
     )
     ssl_cafile: str = Field("", description="Certificate authority, PEM; empty: the system's own.")
     ssl_certfile: str = Field("", description="Client certificate, PEM.")
@@ -28,9 +28,11 @@ class KafkaSettings(BaseModel, frozen=True, extra="forbid"):
     partitions: PositiveInt = Field(
         16, description="Partitions that `topics create` makes: so many workers can share the load."
     )
-    replication: PositiveInt = Field(1, description="Copies of each partition; 3 in production.")
-    group: str = Field("schedmate", description="Prefix of our consumer groups.")
-    session_timeout_s: PositiveFloat = Field(10.0, description="How long a dead worker keeps its partitions.")
+    replication: PositiveInt = Field(1, description="Replication factor of each topic; 3 in production.")
+    group: str = Field("schedmate", description="Prefix of SchedMate's consumer groups.")
+    session_timeout_s: PositiveFloat = Field(
+        10.0, description="Session timeout: how long a dead worker keeps its partitions."
+    )
 
 
 class ProducerSettings(BaseModel, frozen=True, extra="forbid"):
@@ -63,8 +65,8 @@ class ProducerSettings(BaseModel, frozen=True, extra="forbid"):
     )
     ask_model: bool = Field(
         False,
-        description="What the source of a job leaves unknown, a language model (language_model.servers) looks for while the job waits and "
-        "runs. Source text goes to that server.",
+        description="Ask a language model (language_model.servers) for what the source of a job leaves unknown, while the job waits "
+        "and runs. Source text goes to that server.",
     )
 
 
@@ -79,7 +81,7 @@ def _object(value: Any) -> Any:
 
 
 class LanguageModelSettings(BaseModel, frozen=True, extra="forbid"):
-    """What a model worker (and `analyze`) asks: servers that speak OpenAI's protocol (vLLM), or a model that it loads itself."""
+    """Models that a model worker (and `analyze`) asks: servers with OpenAI's protocol (vLLM), or a model that it loads itself."""
 
     servers: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = Field(
         (), description="Addresses such as http://host:8000/v1, separated by commas."
@@ -93,14 +95,14 @@ class LanguageModelSettings(BaseModel, frozen=True, extra="forbid"):
     )
     model: str = Field("", description="Name of the model; empty: the first one that a server serves.")
     concurrency: PositiveInt = Field(4, description="Questions under way at a time, all servers together.")
-    timeout_seconds: PositiveFloat = Field(30.0, description="For one attempt at a question.")
+    timeout_seconds: PositiveFloat = Field(30.0, description="Time limit of one attempt at a question.")
     attempts: PositiveInt = Field(3, description="Times that a question is asked at most.")
     questions_per_job_hour: NonNegativeInt = Field(20, description="Questions of one job within an hour.")
     questions_per_hour: NonNegativeInt = Field(500, description="Questions of all jobs within an hour.")
     answers_kept: PositiveInt = Field(10_000, description="Answers that are remembered.")
     answer_seconds: PositiveFloat = Field(
-        900.0, description="Within which a question is answered; a model worker drops one that is older."
+        900.0, description="Time limit of an answer; a model worker drops older questions."
     )
     answers_file: Path | None = Field(
-        None, description="Where answers last (JSON lines), one file a process; none: in memory only."
+        None, description="File that stores answers (JSON lines), one per process; none: in memory only."
     )

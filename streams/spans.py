@@ -1,6 +1,6 @@
-"""Spans: where the time goes between a line and what follows from it, for whoever collects traces.
+"""Spans for tracing: the time between a line and what follows from it.
 
-Ids follow from input, as those of records do: each command knows the trace of a verdict without being told, and a span that is made again
+Ids follow from input, as those of records do: each command can compute the trace of a verdict, and a span that is made again
 after a crash is the same span.
 """
 
@@ -19,12 +19,12 @@ class Span(NamedTuple):
     """Some work on something.
 
     Attributes:
-        about: What the trace is about: a verdict's id, or where a chunk stands. The trace's id follows from it.
+        about: What the trace is about: a verdict's id, or the position of a chunk. The trace's id follows from it.
         name: What was done.
         start: In seconds since 1970.
         end: In seconds since 1970; 0: it goes on.
         within: Name of the span that this is a part of; empty: it is the whole.
-        of: Tells spans of one name apart: the id of the record that was worked on, where there may be several.
+        of: Distinguishes spans of one name: the id of the record that was worked on, where there may be several.
         attributes: What else is known. Never text of jobs.
     """
 

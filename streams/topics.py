@@ -1,6 +1,6 @@
 """How each topic is laid out on a broker: partitions, retention, compaction.
 
-`records.TOPICS` says what the topics hold. Topics that a job's state is made from have the same number of partitions, so
+`records.TOPICS` describes what the topics hold. Topics that a job's state is made from have the same number of partitions, so
 that one worker owns a job's logs, events and state.
 """
 
@@ -16,7 +16,7 @@ DAY_MS = 24 * 3600 * 1000
 
 @dataclass(frozen=True)
 class TopicLayout:
-    """How one topic is created. `partitions` of None: as many as the settings say."""
+    """How one topic is created. `partitions` of None: as many as in the settings."""
 
     name: str
     partitions: int | None
@@ -51,7 +51,7 @@ _STATE = {
     "delete.retention.ms": str(3600 * 1000),
 }
 
-# Decisions and quotas are few and their order counts; one partition means that one bridge acts and any other stands by. People's commands
+# Decisions and quotas are few and their order counts; one partition means that one bridge acts and any other waits. Operators' commands
 # are fewer, and every bridge reads them all.
 _SINGLE = {"decisions", "decision-results", "approvals", "quotas"}
 _KEEP_DAYS = 14

@@ -1,4 +1,4 @@
-"""The narrow interface between whoever moves messages and whoever makes or reads them.
+"""The narrow interface between code that moves messages and code that makes or reads them.
 
 Two implementations: `kafka` (Apache Kafka through kafka-python) and `memory` (one process, no server).
 """
@@ -26,7 +26,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message as it stands in a topic. `time` is its timestamp in seconds since 1970."""
+    """One message in a topic. `time` is its timestamp in seconds since 1970."""
 
     position: Position
     key: bytes | None
@@ -41,7 +41,7 @@ def outgoing(record: Record) -> Outgoing:
 
 
 class TransportError(UserError):
-    """The broker is away, slow, or refused a message; the message says what to do."""
+    """The broker is away, slow, or refused a message; the message states what to do."""
 
 
 class BrokerUnavailable(TransportError):
@@ -62,9 +62,9 @@ class Consumer(Protocol):
         """
 
     def commit(self) -> bool:
-        """Say that all that `poll` returned is dealt with. Never call it before results are acknowledged.
+        """Note that all that `poll` returned is dealt with. Never call it before results are acknowledged.
 
-        False where the broker did not take it: to be said again, whether more comes or not.
+        False where the broker did not take it: to be called again, whether more comes or not.
         """
 
     def lag(self) -> dict[tuple[str, int], int]:

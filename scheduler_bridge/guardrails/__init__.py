@@ -1,4 +1,4 @@
-"""What stands between a decision and a scheduler. Each file holds one reason not to act; any of them is enough."""
+"""Checks between a decision and a scheduler. Each file holds one reason not to act; any of them is enough."""
 
 from collections.abc import Iterable
 
@@ -25,7 +25,7 @@ GUARDRAILS: tuple[Guardrail, ...] = (
 """In this order; the first objection is the one that is written down."""
 
 HELD_BACK: tuple[Guardrail, ...] = (mode.check, signature.check, people.check)
-"""Those that are asked once more before a job is evicted that was told to save a checkpoint: what the operator and people say now."""
+"""Guardrails that are checked again before a job that was asked to save a checkpoint is evicted: the operator may have changed them."""
 
 AGAIN: tuple[Guardrail, ...] = (*HELD_BACK, bounds.check, expiry.check)
 """Those that are asked once more before what was begun and cut off is done again; the others would count the first try."""

@@ -1,4 +1,4 @@
-"""What guardrails see and say."""
+"""The input and output of guardrails."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -47,7 +47,7 @@ class Context:
         ledger: What was done so far.
         settings: What the operator allows.
         now: Seconds since 1970.
-        commands: What people said.
+        commands: Commands of operators.
         keys: What signs decisions; None: nothing does.
         verdicts: What jobs failed with.
         saves: What they saved.

@@ -1,4 +1,4 @@
-"""What a decision may ask for at most, whoever wrote it."""
+"""Limits on what a decision may ask for, whatever its origin."""
 
 import re
 

@@ -7,7 +7,7 @@ from schedmate_records import Action, Decision, DecisionResult, same_job
 from .base import Context, Objection
 
 LOST_NODE = frozenset({"node_fail", "boot_fail"})
-"""Causes that no line tells: the scheduler alone says that the job's node is gone, as spot nodes are."""
+"""Causes without a line: only the scheduler reports that the job's node is gone, as spot nodes are."""
 
 
 class _Spent(Enum):

@@ -1,4 +1,4 @@
-"""A node is acted on once, and then left alone for a while: a drain that is undone and done again helps nobody.
+"""A node is acted on once, and then left alone for a while: to undo a drain and drain again has no use.
 
 So is a job that was evicted.
 """

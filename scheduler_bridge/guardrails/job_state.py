@@ -22,7 +22,7 @@ def objection_of_state(decision: Decision, job: JobView | None, beneficiary: Job
     if not same_incarnation(decision.incarnation, job.incarnation):
         return Objection(NAME, f"job {job.job} is {job.incarnation} now, the decision is about {decision.incarnation}")
     if act_key(decision) in job.acts:
-        return Objection("once", f"the scheduler's own record of job {job.job} says that this was carried out before")
+        return Objection("once", f"the scheduler's record of job {job.job} shows that this was carried out before")
     if decision.action is Action.RESTART:
         return _restart(decision, job)
     if decision.action in (Action.HOLD, Action.RELEASE):
@@ -37,7 +37,7 @@ def objection_of_gain(decision: Decision, beneficiary: JobView | None) -> Object
     in_part = beneficiary and beneficiary.state is SchedulerJobState.RUNNING and beneficiary.lacks_places
     if beneficiary is None or not (beneficiary.state is SchedulerJobState.PENDING or in_part):
         word = beneficiary.word or beneficiary.state if beneficiary else "unknown"
-        return Objection(NAME, f"job {decision.beneficiary}, for which it should go, does not wait any more ({word})")
+        return Objection(NAME, f"job {decision.beneficiary}, for which it would be evicted, no longer waits ({word})")
     return None
 
 
@@ -86,7 +86,7 @@ def _hold(decision: Decision, job: JobView) -> Objection | None:
     if job.state is not SchedulerJobState.HELD:
         return Objection(NAME, f"job {job.job} is not held ({word})")
     if not job.acts or not job.acts[-1].startswith(f"{Action.HOLD}/"):
-        return Objection(NAME, f"somebody else holds job {job.job} ({word})")
+        return Objection(NAME, f"job {job.job} is held by another user ({word})")
     return None
 
 
@@ -96,9 +96,9 @@ def _cancel_packing(decision: Decision, job: JobView, beneficiary: JobView | Non
     if not decision.beneficiary:
         return None
     if beneficiary is None or beneficiary.state is not SchedulerJobState.RUNNING:
-        return Objection(NAME, f"job {decision.beneficiary}, which would gain, does not run")
+        return Objection(NAME, f"job {decision.beneficiary}, which would benefit, does not run")
     if beneficiary.attempt != decision.attempt:
-        return Objection(NAME, f"job {decision.beneficiary}, which would gain, was restarted since")
+        return Objection(NAME, f"job {decision.beneficiary}, which would benefit, was restarted since")
     if not set(job.nodes) & set(beneficiary.nodes):
         return Objection(NAME, f"jobs {job.job} and {decision.beneficiary} no longer share a node")
     return None

@@ -1,4 +1,4 @@
-"""What the scheduler must show, and what must speak against a node, before it is drained or returned to service."""
+"""What the scheduler must show, and what evidence against a node is needed, before it is drained or returned to service."""
 
 from collections.abc import Collection, Sequence
 
@@ -32,7 +32,7 @@ def objection_of_node(
     if node is None:
         return Objection(NAME, f"the scheduler does not know node {decision.node}")
     if act_key(decision) in node.acts:
-        return Objection("once", f"the scheduler's own record of {node.node} says that this was carried out before")
+        return Objection("once", f"the scheduler's record of {node.node} shows that this was carried out before")
     drained = node.state in (SchedulerNodeState.DRAINING, SchedulerNodeState.DRAINED)
     if decision.action is Action.UNDRAIN:
         if drained and node.drained_by:
@@ -46,14 +46,14 @@ def objection_of_node(
 def _witness(
     decision: Decision, node: NodeView, users_against: Collection[str], settings: BridgeSettings, now: float
 ) -> Objection | Wait | None:
-    """Ask for a witness that no single job can forge, and that speaks of the node as it is now."""
+    """Require evidence that no single job can forge, and that describes the node as it is now."""
     if now - decision.time > NODE_EVIDENCE_S:
-        return Objection("witness", f"what speaks against {node.node} is {now - decision.time:.0f} s old")
+        return Objection("witness", f"the evidence against {node.node} is {now - decision.time:.0f} s old")
     if node.booted is not None and node.booted > decision.time:
         return Objection("witness", f"{node.node} has booted since")
     if decision.node_evidence or len(users_against) >= settings.users_against_node:
         return None
-    reason = f"only jobs speak against {node.node}, of {len(users_against)} users within an hour"
+    reason = f"only logs of jobs blame {node.node}, of {len(users_against)} users within an hour"
     return Wait(f"{reason}; {settings.users_against_node} are needed, or its own log or GPUs")
 
 

@@ -1,4 +1,4 @@
-"""An attempt of a job is acted on once, whoever decides and for whatever cause."""
+"""An attempt of a job is acted on once, whatever the origin and the cause of the decision."""
 
 from schedmate_records import Action, Decision, same_job
 

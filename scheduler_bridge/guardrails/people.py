@@ -1,4 +1,4 @@
-"""What people said: a rejection forbids, a stop holds everything back, and what needs an approval waits for it."""
+"""Commands of operators: a rejection forbids, a stop holds everything back, and what needs an approval waits for it."""
 
 import shlex
 
@@ -34,6 +34,6 @@ def awaits_approval(decision: Decision, context: Context, mode: Mode = Mode.ACT)
     if acts or context.commands.approval(decision, context.now):
         return None
     return Wait(
-        f"no one has approved it: schedmate decisions approve {shlex.quote(decision.id)} --reason …",
+        f"it is not approved yet: schedmate decisions approve {shlex.quote(decision.id)} --reason …",
         Outcome.AWAITING_APPROVAL,
     )

@@ -9,19 +9,19 @@ from .base import Context, Objection
 def check(decision: Decision, context: Context) -> Objection | None:
     """Object where the attempt before failed for the same cause, and this one came no further. What is not known forbids nothing.
 
-    A cause that no line tells does not count: of a node that is lost, a spot node say, the scheduler alone speaks. Nor does an attempt that
-    has saved a checkpoint: the next one goes on from there, and a counter that begins anew with each process says less than that.
+    A cause without a line does not count: only the scheduler reports that a node is lost (a spot node, for example). Nor does an attempt
+    that has saved a checkpoint: the next one resumes from there, which proves more than a counter that each process starts anew.
     """
     before = context.ledger.attempt_before(decision.job, decision.attempt)
     if decision.action is not Action.RESTART or before is None:
         return None
     then, now = (
-        context.verdicts.of(*before, decision.incarnation),
-        context.verdicts.of(decision.job, decision.attempt, decision.incarnation),
+        context.verdicts.newest(*before, decision.incarnation),
+        context.verdicts.newest(decision.job, decision.attempt, decision.incarnation),
     )
     if then is None or now is None or not (then.told and now.told and then.cause == now.cause == decision.cause):
         return None
-    saved = context.saves.of(decision.job, decision.incarnation)
+    saved = context.saves.newest(decision.job, decision.incarnation)
     if _gained(then, now) is not False or (saved and saved.attempt == decision.attempt):
         return None
     came = f"failed with {decision.cause} at {_place(now)}"

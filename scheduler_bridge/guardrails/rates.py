@@ -17,7 +17,7 @@ def limit_reached(decision: Decision, context: Context, user: str) -> LimitReach
     Args:
         decision: What should be done.
         context: What was done so far.
-        user: In whose favour it is; all whom the scheduler does not name share one allowance.
+        user: In whose favour it is; all users that the scheduler does not name share one allowance.
     """
     if decision.action is Action.NOTIFY:
         return None

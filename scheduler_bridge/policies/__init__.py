@@ -1,4 +1,4 @@
-"""What a finding means for the scheduler: pure functions, one file each. What no policy speaks of leads to nothing."""
+"""What a finding means for the scheduler: pure functions, one file each. Findings without a policy lead to nothing."""
 
 from collections.abc import Collection
 

@@ -15,7 +15,7 @@ DETAIL = 1000
 def decide(alarm: Alarm, settings: BridgeSettings) -> Decision | None:
     """Return the end of a job whose hang two witnesses show for long enough, else None.
 
-    Its log alone never suffices: a job may print nothing and compute. `activity` says that no GPU of it does.
+    Its log alone never suffices: a job may print nothing and compute. `activity` shows that no GPU of it computes.
     """
     if alarm.kind is not AlarmKind.HANG or not alarm.raised or alarm.activity is None:
         return None
@@ -33,7 +33,7 @@ def decide(alarm: Alarm, settings: BridgeSettings) -> Decision | None:
         expires=alarm.time + min(FRESH_S, settings.ttl_seconds),
         mode=settings.mode(Action.CANCEL),
         policy=POLICY,
-        reason=f"The job hangs: {alarm.detail[:DETAIL].rstrip('. ')}. End it, so that others may have its GPUs.",
+        reason=f"The job hangs: {alarm.detail[:DETAIL].rstrip('. ')}. Cancel it to free its GPUs.",
         cause=f"hang, GPUs {alarm.activity}",
         cause_id=alarm.id,
         evidence=alarm.evidence,

@@ -1,4 +1,4 @@
-"""A job that another one slows too much → the newcomer goes back to the queue, never to be packed again (SchedMate §4.1)."""
+"""A job that another one slows too much → the job packed later goes back to the queue, never to be packed again (SchedMate §4.1)."""
 
 from schedmate_records import Action, Decision, Slowdown, decision_id
 
@@ -26,7 +26,7 @@ def decide(slowdown: Slowdown, settings: BridgeSettings) -> Decision | None:
         mode=settings.mode(Action.CANCEL_PACKING),
         policy=POLICY,
         reason=(
-            f"Since job {slowdown.packed_job} came beside it, job {slowdown.job} runs at {slowdown.ratio:.0%} of its speed "
+            f"Since job {slowdown.packed_job} was packed with it, job {slowdown.job} runs at {slowdown.ratio:.0%} of its speed "
             f"({slowdown.before_s:.3g} s a step before, {slowdown.after_s:.3g} s now; the limit is {slowdown.threshold:.0%})."
         ),
         cause=slowdown.job,

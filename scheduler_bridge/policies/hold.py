@@ -16,7 +16,7 @@ def decide(quota: Quota, settings: BridgeSettings) -> list[Decision]:
 
     Args:
         quota: The newest one.
-        settings: The modes. Nobody is held whom the bridge could not let go by itself: the mode of `release` bounds that of `hold`.
+        settings: The modes. No job is held that the bridge could not release by itself: the mode of `release` bounds that of `hold`.
     """
     return [
         _release(quota, each, settings) if each.fits else _hold(quota, each, settings)
@@ -37,7 +37,7 @@ def _hold(quota: Quota, each: BeyondQuota, settings: BridgeSettings) -> Decision
         mode=min(settings.mode(Action.HOLD), settings.mode(Action.RELEASE), key=FURTHEST.index),
         policy=POLICY,
         reason=(
-            f"Spot jobs may have {counted(quota.quota or 0.0, 'GPU')}, and have {quota.spot_in_use or 0:g}. "
+            f"The quota of spot jobs is {counted(quota.quota or 0.0, 'GPU')}, of which {quota.spot_in_use or 0:g} are in use. "
             f"Job {each.job} asks for {each.gpus:g} and does not fit."
         ),
         cause=CAUSE,

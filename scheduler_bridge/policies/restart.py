@@ -11,7 +11,7 @@ LOCAL = frozenset({Component.GPU, Component.NVLINK, Component.NODE, Component.NE
 """Components that belong to one node. A shared file system is as ill on every other node: nothing is excluded then."""
 
 MESSAGE = 1000
-"""Characters of a line that a job printed that a decision repeats. The whole stands in the verdict."""
+"""Maximum number of characters of a job's line that a decision repeats. The verdict has the whole line."""
 
 
 def decide(failure: Failure, settings: BridgeSettings, checkpoint: str = "") -> Decision | None:
@@ -19,10 +19,10 @@ def decide(failure: Failure, settings: BridgeSettings, checkpoint: str = "") -> 
 
     The id follows from the root line, its signature and the suspect: revisions that keep to them make the same decision.
 
-    Where the job alone speaks against its node, the node is excluded all the same: `exclude_nodes` concerns the next attempts of
-    this job, whose user may avoid any node anyway. Nothing is held against the node for others.
+    Where only the job's log blames its node, the node is excluded all the same: `exclude_nodes` concerns the next attempts of
+    this job, whose user may avoid any node anyway. The node is not blamed for other jobs.
 
-    `checkpoint` is where the job saved last, in its own words; the scheduler tells it so when it starts again.
+    `checkpoint` is where the job saved last, as it printed it; the scheduler passes it to the job when it starts again.
     """
     if failure.error_type is not ErrorType.INFRASTRUCTURE or failure.restartable is not True:
         return None

@@ -1,4 +1,4 @@
-"""Evictions in favour of jobs that wait: the policy, what a job would lose, and the choice of whom it hits."""
+"""Evictions in favour of jobs that wait: the policy, what a job would lose, and the choice of victims."""
 
 from processors.eviction import EvictionPlan
 

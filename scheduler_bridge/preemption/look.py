@@ -28,7 +28,7 @@ class Preemption:
     Args:
         actuator: The scheduler.
         journal: What is known of decisions, and of jobs.
-        outage: Told whether the scheduler answers.
+        outage: Is notified whether the scheduler answers.
         choose: Chooses the victims.
     """
 
@@ -45,7 +45,7 @@ class Preemption:
         """Propose what follows from the queue, if it is time to look.
 
         Returns:
-            Seconds until the next look; None where nobody is ever evicted for another.
+            Seconds until the next look; None where no job may be evicted for another.
         """
         if not self._works or not self._actuator.supports(Action.EVICT):
             return None
@@ -57,7 +57,7 @@ class Preemption:
 
     def _propose(self) -> None:
         if stopped(self._journal.context()):
-            return  # what nobody may carry out would expire
+            return  # decisions that must not be carried out now would expire
         try:
             queue = self._actuator.queue()
         except SchedulerAway as error:

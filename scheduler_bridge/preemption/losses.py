@@ -12,7 +12,7 @@ SILENT = 7200.0
 """Seconds that a job which reports no checkpoint counts at most. It would lose all since its start; but were that what counts, it would
 never be evicted, and those that report would be, again and again."""
 OVERDUE = 2.0
-"""After so many of its intervals without a checkpoint a job counts as one that reports none: a single save protects nobody for ever."""
+"""After so many of its intervals without a checkpoint a job counts as one that reports none: a single save does not protect for ever."""
 
 DAY = 86400.0
 

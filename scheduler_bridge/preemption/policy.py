@@ -25,7 +25,8 @@ class PreemptionFacts:
     Attributes:
         saves: The newest durable checkpoint of each job.
         evictions: How often each job was evicted within a day.
-        cooling: Jobs that were evicted a short while ago, or about which a decision is open: left alone, and nobody is evicted for them.
+        cooling: Jobs that were evicted a short while ago, or that have an open decision: they are not evicted, and no job is evicted for
+            them.
         served: `served_id` of jobs for which others were evicted a short while ago, or shall be.
         room: Evictions that hourly limits leave to each user; for users who are not named, `room_for_others`.
         room_for_others: See `room`.
@@ -67,7 +68,7 @@ def decide(
         if placement is None or not placement.victims:
             continue  # it does not fit even so; or it fits, and the scheduler will start it
         if len(placement.victims) > facts.room.get(waiting.view.user, facts.room_for_others):
-            continue  # half of them evicted would help nobody
+            continue  # to evict half of them would not help the job
         evicted = [job for job in queue.running if job.view.job in placement.victims]
         decisions += [_evict(job, losses[job.view.job], waiting, settings, now) for job in evicted]
         queue = _afterwards(queue, placement)
@@ -127,8 +128,8 @@ def _evict(job: RunningJob, loss: Loss, waiting: WaitingJob, settings: BridgeSet
         mode=settings.mode(Action.EVICT),
         policy=POLICY,
         reason=(
-            f"Job {gains.job} has waited for {now - waiting.since:.0f} s, and nothing but a place is missing. "
-            f"Job {view.job} loses least in that place: {loss.unsaved_s:.0f} s of work on {gpus} {since}."
+            f"Job {gains.job} has waited for {now - waiting.since:.0f} s and lacks only a place. "
+            f"Job {view.job} would lose the least there: {loss.unsaved_s:.0f} s of work on {gpus} {since}."
         ),
         cause=gains.job,
         cause_id=served_id(gains.job, gains.attempt),
@@ -140,7 +141,7 @@ def _evict(job: RunningJob, loss: Loss, waiting: WaitingJob, settings: BridgeSet
 
 
 def _afterwards(queue: Queue, placement: EvictionPlan) -> Queue:
-    """Return the queue once the victims are gone; nodes that were made room on are left to whom it was made for."""
+    """Return the queue without the victims; nodes with room made are kept for the jobs that it was made for."""
     return replace(
         queue,
         running=tuple(job for job in queue.running if job.view.job not in placement.victims),

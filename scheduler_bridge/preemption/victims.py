@@ -1,4 +1,4 @@
-"""Whom to evict so that one job that waits can start, on the queue as the scheduler shows it."""
+"""Chooses the jobs to evict so that one job that waits can start, from the queue as the scheduler shows it."""
 
 from collections.abc import Callable, Collection, Mapping
 

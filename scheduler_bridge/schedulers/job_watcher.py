@@ -20,7 +20,7 @@ from streams.transport import Producer, outgoing
 log = structlog.get_logger(__name__)
 
 K = TypeVar("K", bound=msgspec.Struct)
-"""What was told of one job so far."""
+"""What was reported about one job so far."""
 
 
 class JobWatcherMetrics:
@@ -46,10 +46,10 @@ class JobWatcherMetrics:
 
 
 class JobWatcher(ABC, Generic[K]):
-    """Turns what changes in a scheduler's list of jobs into job events. A subclass says how to `look`.
+    """Turns what changes in a scheduler's list of jobs into job events. A subclass implements `look`.
 
-    What was told is kept in a small file, written after the events are acknowledged. A watcher that starts again goes on from there;
-    without the file it tells again what the scheduler still knows, under the same ids.
+    What was reported is kept in a small file, written after the events are acknowledged. A watcher that starts again continues from
+    there; without the file it reports again what the scheduler still knows, under the same ids.
 
     While the broker is away events wait in memory, in order. Once that is full, the scheduler is not looked at: none of them is dropped.
 
@@ -88,7 +88,7 @@ class JobWatcher(ABC, Generic[K]):
         self._unsent: deque[JobEvent] = deque()
         self._unacknowledged = 0
         self._lock = threading.Lock()
-        self._outage = Outage(scheduler, consequence="events are told once it answers")
+        self._outage = Outage(scheduler, consequence="events follow once it answers")
         self._pause_s = 0.0
 
     @abstractmethod
@@ -96,7 +96,7 @@ class JobWatcher(ABC, Generic[K]):
         """Return what happened since `known` was true, in order, what is known from now on, and the number of jobs there are.
 
         Args:
-            known: What was told so far.
+            known: What was reported so far.
             now: Seconds since 1970.
         """
 
@@ -129,7 +129,7 @@ class JobWatcher(ABC, Generic[K]):
             stop.wait(max(interval, self._pause_s))
 
     def close(self, timeout: float = 5.0) -> None:
-        """Wait up to `timeout` seconds for acknowledgements, and remember what was told."""
+        """Wait up to `timeout` seconds for acknowledgements, and store what was reported."""
         self._send()
         self.shipper.close(timeout)
         self._remember()
@@ -154,7 +154,7 @@ class JobWatcher(ABC, Generic[K]):
             self.metrics.events.inc()
 
     def _remember(self) -> None:
-        """Write down what was told, where all of it is acknowledged."""
+        """Store what was reported, where all of it is acknowledged."""
         if self._known != self._remembered and not self._unsent and not self._unacknowledged:
             replace_file(self._checkpoint, msgspec.json.encode(self._known))
             self._remembered = self._known
@@ -166,6 +166,6 @@ def _load(checkpoint: Path, known: type[K]) -> dict[str, K]:
     except FileNotFoundError:
         return {}
     except NOT_JSON as error:
-        # Nothing is lost: all that the scheduler still knows is told again, under the same ids.
+        # Nothing is lost: all that the scheduler still knows is reported again, under the same ids.
         log.warning("checkpoint_unreadable", file=str(checkpoint), error=str(error))
         return {}

@@ -1,4 +1,4 @@
-"""What waits and what runs, as a scheduler shows it at one moment: what the choice of whom to evict rests on."""
+"""What waits and what runs, as a scheduler shows it at one moment: the input of the choice of victims."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class WaitingJob:
         view: The job.
         since: Since when it waits, in seconds since 1970.
         need: What it asks for.
-        blocked: True where the scheduler says that nothing but a place is missing: it is the next to start, and does not fit.
+        blocked: True where the scheduler reports that it lacks only a place: it is the next to start, and does not fit.
     """
 
     view: JobView

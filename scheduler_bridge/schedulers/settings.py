@@ -1,4 +1,4 @@
-"""What an operator sets of the schedulers: which Slurm clusters there are beside the local one."""
+"""Settings of the schedulers: which Slurm clusters there are besides the local one."""
 
 from typing import Annotated, Any
 
@@ -19,6 +19,6 @@ class SlurmSection(BaseModel, frozen=True, extra="forbid"):
 
     clusters: Annotated[tuple[ClusterName, ...], NoDecode, BeforeValidator(_listed)] = Field(
         (),
-        description="Slurm clusters beside the local one, by the names that slurmdbd knows (`sacctmgr show clusters`). Their jobs are "
+        description="Slurm clusters besides the local one, by the names that slurmdbd knows (`sacctmgr show clusters`). Their jobs are "
         "called `NAME/ID`.",
     )

@@ -1,4 +1,4 @@
-"""What a scheduler says of a job or a node at one moment."""
+"""The state of a job or a node in its scheduler at one moment."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,12 +21,12 @@ class SchedulerJobState(StrEnum):
     CANCELLED = "cancelled"
     """Stopped by a person."""
     OTHER = "other"
-    """Anything else (suspended, say). Nothing is done about such a job."""
+    """Anything else (suspended, for example). Nothing is done about such a job."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobView:
-    """What the scheduler says of a job at one moment.
+    """The state of a job in its scheduler at one moment.
 
     Attributes:
         job: Its id.
@@ -35,11 +35,11 @@ class JobView:
         nodes: Where it runs, or ran last; empty while it waits.
         excluded: Nodes that it is kept away from.
         word: The scheduler's own word for the state, with its reason where there is one.
-        alone: True where nothing can be packed beside it any more.
-        user: Who submitted it; empty where the scheduler does not say.
+        alone: True where nothing can be packed with it any more.
+        user: Who submitted it; empty where the scheduler does not report that.
         acts: Keys of what the bridge did to it, as the scheduler keeps them, the oldest first.
         partition: The partition, or queue; several, separated by commas, while it waits.
-        account: Whose budget it draws on; empty where the scheduler does not say.
+        account: Whose budget it draws on; empty where the scheduler does not report that.
         qos: Its quality of service, or priority class; empty for none.
         priority: The scheduler's number, the larger the sooner; None where there is none.
         limit_s: The scheduler ends it after so many seconds of running; None for no limit, or where not known.
@@ -74,7 +74,7 @@ class JobView:
     lacks_places: bool = False
     incarnation: str = ""
 
-    def seen(self) -> dict[str, str]:
+    def summary(self) -> dict[str, str]:
         """Return the view as `DecisionResult.seen` holds it."""
         always = {
             "state": self.word or self.state.value,
@@ -102,14 +102,14 @@ class SchedulerNodeState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
-    """What the scheduler says of a node at one moment.
+    """The state of a node in its scheduler at one moment.
 
     Attributes:
         node: Its name.
         state: Its state.
         pools: The groups of nodes (partitions) that it belongs to.
         booted: When it booted, in seconds since 1970; None where not known.
-        reason: Why it is drained or down, in the words of whoever did that.
+        reason: Why it is drained or down, as its author wrote it.
         word: The scheduler's own word for the state.
         drained_by: The key of the bridge's own act that drained it; empty where it is not drained, or somebody else did that.
         acts: Keys of what the bridge did to it, as the scheduler keeps them, the oldest first.
@@ -124,6 +124,6 @@ class NodeView:
     drained_by: str = ""
     acts: tuple[str, ...] = ()
 
-    def seen(self) -> dict[str, str]:
+    def summary(self) -> dict[str, str]:
         """Return the view as `DecisionResult.seen` holds it."""
         return {"state": self.word or self.state.value, "reason": self.reason}

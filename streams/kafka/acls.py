@@ -42,7 +42,7 @@ def grant(connection: Connection, principal: str, grants: Iterable[Grant]) -> in
 
 
 def revoke(connection: Connection, principal: str) -> int:
-    """Take every right away from `principal`, whoever gave it, and return how many there were."""
+    """Delete all rights of `principal`, whatever their origin, and return how many there were."""
     with admin_client(connection, "take rights away") as client:
         ((_, gone, _),) = client.delete_acls([_all_of(principal)])
     return len(gone)

@@ -23,7 +23,7 @@ from .errors import refused, unreachable
 
 @contextmanager
 def admin_client(connection: Connection, doing: str) -> Iterator[Any]:
-    """Yield kafka-python's admin client; `doing` says in errors what for. Raises `TransportError`."""
+    """Yield kafka-python's admin client; `doing` names the purpose in errors. Raises `TransportError`."""
     try:
         client = kafka.KafkaAdminClient(**connection.config())
     except KafkaError as error:

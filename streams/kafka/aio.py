@@ -17,7 +17,7 @@ REFUSED = (
     errors.InvalidTopicError,
     errors.UnsupportedVersionError,
 )
-"""What the broker says for good: trying again changes nothing until an operator has changed something."""
+"""Permanent errors of the broker: trying again changes nothing until an operator has changed something."""
 
 
 def aiokafka_config(connection: Connection) -> dict[str, Any]:

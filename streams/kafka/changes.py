@@ -1,4 +1,4 @@
-"""Says to which topics and keys something was written, and keeps nothing of what was written."""
+"""Reports to which topics and keys something was written, and keeps nothing of what was written."""
 
 import time
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from .errors import refused
 
 POLL_MS = 200
 MOST_BEHIND = 2_000
-"""Messages of a partition that are read for their keys between two looks; of more, only the topic is told."""
+"""Messages of a partition that are read for their keys between two looks; of more, only the topic is reported."""
 LONGEST_KEY = 1024
 FETCH_BYTES = 1 << 20
 
@@ -25,8 +25,8 @@ class KafkaChanges:
 
     Args:
         connection: How to reach Kafka.
-        topics: Topics whose keys are told.
-        counted: Topics of many messages: only that something was written is told, and nothing of them is fetched.
+        topics: Topics whose keys are reported.
+        counted: Topics of many messages: only the fact that something was written is reported, and nothing of them is fetched.
         timeout_s: A look fails where nothing comes for so long.
     """
 

@@ -64,7 +64,7 @@ class Connection:
             except (OSError, ValueError):
                 continue
             return []
-        return [f"no Kafka broker takes a connection at {','.join(self.brokers)}"]
+        return [f"no Kafka broker accepts a connection at {','.join(self.brokers)}"]
 
     def ssl_context(self) -> ssl.SSLContext | None:
         """Return the TLS context that Faust takes; None without TLS."""

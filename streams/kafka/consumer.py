@@ -37,7 +37,7 @@ FETCH = {
 }
 """How every consumer of ours reads."""
 COMMIT_MS = 5000
-"""Without a limit kafka-python waits for a broker for ever, and nobody could stop it."""
+"""Time limit of a commit. Without one kafka-python waits for a broker for ever, and cannot be stopped."""
 
 MEMBERSHIP_ERRORS = (CommitFailedError, IllegalGenerationError, RebalanceInProgressError, UnknownMemberIdError)
 """The group changed its members: the next poll joins it again. None of them is retriable for kafka-python."""

@@ -1,4 +1,4 @@
-"""What is wrong with a connection to Kafka, in words that say what to do."""
+"""Explains what is wrong with a connection to Kafka, and what to do."""
 
 from kafka.errors import (
     AuthorizationError,
@@ -13,7 +13,7 @@ from .connection import Connection
 
 
 def unreachable(connection: Connection, error: BaseException) -> TransportError:
-    """Return why no broker could be reached, after `error`; asks each broker once more, so that it can tell."""
+    """Return why no broker could be reached, after `error`; asks each broker once more to find the reason."""
     from .probe import probe  # noqa: PLC0415  # a second client, for which a pipe that works does not pay
 
     found = [wrong for broker in connection.brokers if (wrong := probe(connection, broker))]

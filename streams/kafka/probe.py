@@ -1,7 +1,7 @@
 """Asks one broker what it has against us.
 
-kafka-python answers a wrong password, an unknown authority and a broker that is away alike: it could not bootstrap. So one more
-connection is made, with aiokafka, whose errors say which it is.
+kafka-python raises the same error for a wrong password, an unknown authority and a broker that is away: it could not bootstrap. So one
+more connection is made, with aiokafka, whose errors distinguish them.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ def probe(connection: Connection, broker: str) -> TransportError | None:
     """Return what keeps us out of `broker`; None where it lets us in."""
     try:
         asyncio.run(_connect(connection, broker))
-    except Exception as error:  # noqa: BLE001  whatever a client and a stranger's port make of each other
+    except Exception as error:  # noqa: BLE001  an unknown server on that port may cause any error
         return _error(connection, broker, error)
     return None
 
@@ -56,7 +56,7 @@ _ANSWERS: tuple[tuple[type[Exception], str], ...] = (
     ),
     (
         answers.IllegalSaslStateError,
-        "{broker} asks nobody for a password on this port: check the port, or set kafka.security without SASL_",
+        "{broker} asks for no password on this port: check the port, or set kafka.security without SASL_",
     ),
 )
 

@@ -26,7 +26,7 @@ class OneMemberAssignor(AbstractPartitionAssignor):  # type: ignore[misc]  # kaf
 
     @classmethod
     def metadata(cls, topics: Iterable[str]) -> Any:
-        """Return what a member says when it joins."""
+        """Return what a member sends when it joins."""
         return ConsumerProtocolSubscription(cls.version, list(topics), b"")
 
     @classmethod

@@ -1,6 +1,6 @@
 """From a question to its answer: fetch the lines that it cites, ask a model, make the record.
 
-A question is a help, never a need: one that is too old, whose lines are gone or that nobody answers is dropped and counted.
+Nothing depends on an answer: a question that is too old, whose lines are gone or that cannot be answered is dropped and counted.
 """
 
 import time
@@ -21,7 +21,7 @@ from .language_model import LanguageModel, ModelUnavailable
 log = structlog.get_logger(__name__)
 
 WITHIN_S = 900.0
-"""Seconds within which a question is answered, or dropped: a hint that comes later helps nobody."""
+"""Seconds within which a question is answered, or dropped: a later hint has no use."""
 
 
 class AnsweringMetrics:
@@ -32,7 +32,7 @@ class AnsweringMetrics:
         self.answered = Counter("schedmate_model_worker_answered", "Answers made.", registry=None)
         self.expired = Counter(
             "schedmate_model_worker_expired",
-            "Questions dropped because nobody could answer them in time.",
+            "Questions dropped because they could not be answered in time.",
             registry=None,
         )
         self.lines_gone = Counter(
@@ -62,7 +62,7 @@ class QuestionAnswerer:
     """Answers questions, one at a time in each thread.
 
     Attributes:
-        model: Whom to ask.
+        model: The model to ask.
         chunks_of: Returns the chunks that a question cites and that are still there, by offset.
         partitions: Partitions of the jobs' topics.
         within_s: Seconds within which a question is answered.

@@ -65,7 +65,7 @@ class AnswerStore:
             return found
 
     def put(self, key: Key, content: Mapping[str, Any]) -> None:
-        """Remember the answer to `key`. A file that cannot be written is said so once and counted; the answer is kept in memory."""
+        """Remember the answer to `key`. A file that cannot be written is logged once and counted; the answer is kept in memory."""
         with self._lock:
             self._keep(key, content)
             if self._file is None:

@@ -28,17 +28,17 @@ class CircuitBreaker:
         return self._trying or self._clock() < self._until
 
     def begin(self) -> None:
-        """Say that a question goes out."""
+        """Note that a question goes out."""
         self._trying = self._failures >= self._limit
 
     def succeeded(self) -> bool:
-        """Say that it was answered. Returns whether that closed the breaker."""
+        """Note that it was answered. Returns whether that closed the breaker."""
         closed = self._failures >= self._limit
         self._failures, self._times_opened, self._trying = 0, 0, False
         return closed
 
     def failed(self) -> bool:
-        """Say that it was not. Returns whether that opened the breaker, from closed."""
+        """Note that it was not. Returns whether that opened the breaker, from closed."""
         self._failures += 1
         if self._failures < self._limit:
             return False

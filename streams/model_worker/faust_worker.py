@@ -1,4 +1,4 @@
-"""The model worker on Kafka: a Faust application of its own group, beside the model.
+"""The model worker on Kafka: a Faust application with a consumer group of its own, on the model's host.
 
 Several questions are under way at a time. Each is committed once its answer is acknowledged; Faust commits up to the first that is not.
 While no model can be asked, or no chunk be read, questions wait in the topic, until they are too old.
@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 WAIT_S = 0.05
 """A question is handed on no later than this."""
 RETRY_S = 5.0
-"""Seconds until a question that nobody could answer is tried again."""
+"""Seconds until a question that could not be answered is tried again."""
 T = TypeVar("T")
 
 
@@ -56,7 +56,7 @@ class FaustModelWorker:
         self._under_way: set[asyncio.Task[None]] = set()
         self.app = faust_app(connection, group, session_timeout_s)
         questions = self.app.topic("model-questions", key_serializer="raw", value_serializer="raw")
-        self.app.agent(questions, name="model-questions")(self._take)
+        self.app.agent(questions, name="model-questions")(self._consume)
 
     def run(self) -> None:
         """Run until SIGINT or SIGTERM; ends the process."""
@@ -64,12 +64,10 @@ class FaustModelWorker:
 
     def problems(self) -> list[str]:
         """Return what is wrong, for the health check."""
-        away = (
-            ["the broker does not take what is written: it is away, or refuses"] if self._writer.outage.ongoing else []
-        )
+        away = ["the broker does not accept writes: it is away, or refuses"] if self._writer.outage.ongoing else []
         return [*self._connection.problems(), *away]
 
-    async def _take(self, stream: Any) -> None:
+    async def _consume(self, stream: Any) -> None:
         try:
             async for events in stream.noack_take(self._concurrency, within=WAIT_S):
                 for event in events:

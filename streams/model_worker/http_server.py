@@ -1,4 +1,4 @@
-"""One server that speaks OpenAI's protocol (vLLM and its kin), asked within a time limit that holds whatever the server does."""
+"""One server with OpenAI's protocol (vLLM or a compatible one), asked within a time limit that holds whatever the server does."""
 
 import base64
 import http.client
@@ -44,7 +44,7 @@ class HttpModelServer:
             self._headers["Authorization"] = f"Bearer {api_key}"
 
     def model(self, timeout: float) -> str:
-        """Return the name of the model. Raises `ModelError` where the server does not say."""
+        """Return the name of the model. Raises `ModelError` where the server does not report it."""
         if not self._model:
             listed = self._call("GET", "/models", None, timeout)
             try:

@@ -9,11 +9,11 @@ from schedmate_records import UserError
 
 
 class ModelError(UserError):
-    """A model could not be asked, or its answer was of no use; the message says what was expected and what came."""
+    """A model could not be asked, or its answer was of no use; the message states what was expected and what came."""
 
 
 class ServerBusy(ModelError):
-    """The server asks for patience (429 or 503). `after` is how long, in seconds; 0 where it does not say."""
+    """The server asks to wait (429 or 503). `after` is how long, in seconds; 0 where it does not state that."""
 
     def __init__(self, message: str, after: float = 0.0) -> None:
         super().__init__(message)
@@ -29,7 +29,7 @@ class UselessAnswer(ModelError):
 
 
 class ModelUnavailable(ModelError):
-    """Nobody can be asked now: ask again later."""
+    """No model can be asked now: ask again later."""
 
 
 _SAY_NO_MORE = "Answer with one JSON object inside the given schema, and nothing else."
@@ -67,7 +67,7 @@ class LanguageModel(Protocol):
         """Return the answer, inside the prompt's schema; None where there is none to be had.
 
         Raises:
-            ModelUnavailable: Nobody can be asked now.
+            ModelUnavailable: No model can be asked now.
         """
 
 

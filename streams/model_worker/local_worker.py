@@ -17,7 +17,7 @@ class LocalModelWorker:
         self._producer = broker.producer()
 
     def step(self, limit: int = 50) -> int:
-        """Answer up to `limit` questions and return how many there were. One that nobody can answer now is dropped."""
+        """Answer up to `limit` questions and return how many there were. One that cannot be answered now is dropped."""
         messages = self._consumer.poll(0.0, limit)
         for message in messages:
             self._answerer.metrics.questions.inc()

@@ -74,13 +74,13 @@ class ModelMetrics:
         )
         self.resting = Counter(
             "schedmate_language_model_resting",
-            "Questions not asked because every server was left alone.",
+            "Questions not asked because every server had failed lately.",
             registry=None,
         )
         self.crowded = Counter(
             "schedmate_language_model_crowded", "Questions given up because no place came free in time.", registry=None
         )
-        self.under_way = Gauge("schedmate_language_model_under_way", "Questions under way now.", registry=None)
+        self.under_way = Gauge("schedmate_language_model_under_way", "Questions in flight.", registry=None)
         self.request_duration = Histogram(
             "schedmate_language_model_request_duration_seconds",
             "Time that an answer took.",
@@ -114,7 +114,7 @@ class ModelPool:
         servers: The servers.
         limits: How much may be asked.
         store: Answers given before.
-        model: Name of the model that the servers serve. Where it is empty, stored answers are looked up once a server has said the name.
+        model: Name of the model that the servers serve. If empty, stored answers are looked up once a server has reported the name.
         clock: Seconds, growing.
         sleep: Waits for so many seconds.
     """
@@ -167,7 +167,7 @@ class ModelPool:
 
     def _remembered(self, prompt: Prompt) -> Answer | None:
         if not self._name:
-            return None  # no server has said its model's name yet
+            return None  # no server has reported its model's name yet
         content = self.store.get((self._name, prompt.kind, prompt.version, prompt.key))
         if content is None or problem(content, prompt.schema):
             return None
@@ -177,7 +177,7 @@ class ModelPool:
         with self._lock:
             if all(member.breaker.open for member in self._members):
                 self.metrics.resting.inc()
-                raise ModelUnavailable("every model server has failed and is left alone for a while")
+                raise ModelUnavailable("every model server has failed and is not asked for a while")
             within = self._budget.spend(prompt.job)
             if within:
                 self.metrics.asked.inc()
@@ -215,11 +215,11 @@ class ModelPool:
         left = deadline - self.clock()
         if left <= 0:
             raise _AttemptFailed("no time left", after=math.inf)
-        member = self._take()
+        member = self._acquire()
         if member is None:
             with self._lock:
                 self._budget.refund(prompt.job)
-            raise ModelUnavailable("every model server has failed and is left alone for a while")
+            raise ModelUnavailable("every model server has failed and is not asked for a while")
         try:
             answer = self._try(member, prompt, min(left, self.limits.timeout_s))
         except PromptRefused:
@@ -252,7 +252,7 @@ class ModelPool:
         self.store.put((name, prompt.kind, prompt.version, prompt.key), content)
         return Answer(name, prompt.version, content, took)
 
-    def _take(self) -> _Member | None:
+    def _acquire(self) -> _Member | None:
         """Return the server with the fewest questions under way among those not left alone; of equals, the one asked least."""
         with self._lock:
             ready = [member for member in self._members if not member.breaker.open]

@@ -23,7 +23,7 @@ TIMEOUT_S = 5.0
 
 
 class ServedEmbedder:
-    """Embeds texts with the model of a server. What fails is told, and the server is left alone for a while after three failures.
+    """Embeds texts with the model of a server. Failures are raised, and the server is not asked for a while after three of them.
 
     Args:
         server: The server.
@@ -49,7 +49,7 @@ class ServedEmbedder:
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         if self._breaker.open:
-            raise EmbedderAway(f"{self._server.url} failed lately and is left alone")
+            raise EmbedderAway(f"{self._server.url} failed lately and is not asked for a while")
         self._breaker.begin()
         try:
             vectors = self._server.embeddings([_sendable(text) for text in texts], self._timeout_s)

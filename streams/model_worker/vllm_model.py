@@ -40,7 +40,7 @@ class VllmModel:
         url: What the log calls it.
 
     Raises:
-        ModuleNotFoundError: vLLM is missing; the message says how to get it.
+        ModuleNotFoundError: vLLM is missing; the message states how to get it.
         ModelError: vLLM cannot load the model.
     """
 
@@ -112,7 +112,7 @@ class VllmModel:
                 [self._parameters(prompt) for prompt, _ in waiting],
                 use_tqdm=False,
             )
-        except Exception as error:  # noqa: BLE001  # whoever asked is told
+        except Exception as error:  # noqa: BLE001  # passed to the caller
             if len(waiting) > 1:
                 for each in waiting:
                     self._answer([each])

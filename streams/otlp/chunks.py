@@ -19,7 +19,7 @@ ATTEMPT: Final = ("attempt", "slurm.restart.count")
 RANK: Final = ("rank", "slurm.proc.id")
 NODE: Final = ("host.name", "k8s.node.name", "node", "host")
 STREAM: Final = ("log.iostream", "stream")
-"""Attributes that say whose a line is; of several the first counts. Those of OpenTelemetry's conventions are among them."""
+"""Attributes that name the stream of a line; of several the first counts. Those of OpenTelemetry's conventions are among them."""
 
 _STREAMS: Final = {"stdout": "stdout", "stderr": "stderr", "out": "stdout", "err": "stderr"}
 """Names of the two streams; the short ones are the endings of files."""
@@ -53,7 +53,7 @@ class LineSource(NamedTuple):
 
 @dataclass
 class Split:
-    """What a request holds. `refused` says why records were left out, and how many; empty where none was."""
+    """The content of a request. `refused` counts the records that were left out, by reason; empty where none was."""
 
     chunks: list[LogChunk] = field(default_factory=list)
     refused: str = ""
@@ -102,7 +102,7 @@ def split(message: Message) -> Split:
 
 
 def _only_job(key: bytes | None) -> str:
-    """Return the job for which alone a message speaks: its key, where that is text. A hash of attributes is none."""
+    """Return the only job that a message may belong to: its key, where that is text. A hash of attributes is none."""
     text = (key or b"").decode(errors="replace")
     return text if text.isprintable() and "\ufffd" not in text else ""
 

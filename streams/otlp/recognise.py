@@ -1,4 +1,4 @@
-"""Tells an export request of OpenTelemetry's logs from what else stands on `job-logs`, by its first bytes."""
+"""Recognises an export request of OpenTelemetry's logs on `job-logs` by its first bytes."""
 
 import re
 from typing import Final
@@ -31,7 +31,7 @@ def _is_protobuf(value: bytes) -> bool:
 
 
 def _field(value: bytes, at: int, limit: int) -> tuple[int, int]:
-    """Return where the field whose length stands at `at` begins and ends; (0, 0) where it goes beyond `limit`."""
+    """Return where the field whose length is at `at` begins and ends; (0, 0) where it goes beyond `limit`."""
     length = shift = 0
     for place in range(at, min(at + 4, limit)):
         length |= (value[place] & 0x7F) << shift

@@ -33,7 +33,7 @@ def log_records(value: bytes) -> Iterator[LogRecord]:
     try:
         yield from _of_json(value) if is_json(value) else _of_protobuf(value)
     except RecursionError:
-        raise InvalidRecord("expected attributes and bodies of some levels, got some that nest without end") from None
+        raise InvalidRecord("expected attributes and bodies of a few levels, got deeper ones") from None
 
 
 class _Value(msgspec.Struct, rename="camel"):

@@ -1,4 +1,4 @@
-"""A process in the background of a job: nobody waits for it, and it takes no processor that the job could use.
+"""A process in the background of a job: nothing waits for it, and it takes no processor that the job could use.
 
 Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """

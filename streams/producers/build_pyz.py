@@ -19,7 +19,7 @@ VERSION = (3, 8)
 
 
 class NotStandalone(Exception):
-    """A module that cannot be part of the file; the message says which, and why."""
+    """A module that cannot be part of the file; the message states which, and why."""
 
 
 def modules() -> dict[str, Path]:
@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _imports(node: ast.AST, package: str) -> Iterator[str]:
-    """Yield the modules that `node` imports when it runs: what stands under `TYPE_CHECKING` is for type checkers."""
+    """Yield the modules that `node` imports when it runs: imports under `TYPE_CHECKING` are for type checkers."""
     if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
         for each in node.orelse:
             yield from _imports(each, package)

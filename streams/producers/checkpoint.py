@@ -13,7 +13,7 @@ from ..resilience import replace_file
 
 
 class InvalidCheckpoint(UserError, ValueError):
-    """The checkpoint cannot be used; the message says what to do."""
+    """The checkpoint cannot be used; the message states what to do."""
 
 
 class FilePosition(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,7 +22,7 @@ class FilePosition(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         device: Device of the file that was read last.
         inode: Its inode.
-        owner: User id of whom the file belonged to when it was taken; -1 where a release before this one wrote it.
+        owner: User id of the file's owner when it was taken; -1 where a release before this one wrote it.
         head: CRC-32 of its first `head_size` bytes: an inode number is given out again when its file is gone.
         head_size: At most 4096; at most 256 where a release before this one wrote it.
         read: Bytes of the file that were read, at least `offset`: a line may wait for its end.
@@ -59,7 +59,7 @@ class _Content(msgspec.Struct):
 class CollectorCheckpoint:
     """A file with the places of all logs, by path, and the inodes of rotated files that were read to their end.
 
-    Owned by one collector: a lock beside it says so.
+    Owned by one collector: a lock file next to it marks that.
 
     Args:
         path: The file; written anew and renamed, so that a crash leaves the old one or the new one.

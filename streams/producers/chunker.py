@@ -15,7 +15,7 @@ HEARTBEATS = 8
 """Heartbeats of one silence, each twice as long after the last piece as the one before: about four hours in all."""
 
 MOST_APART_MS = 6 * 86_400_000
-"""Between the first and the last piece of a chunk at most, as told: no reader takes a week, and a clock may be set by years."""
+"""Longest time between the first and the last piece of a chunk, as reported: no reader takes a week, and a clock may be set by years."""
 
 Chunk = TypeVar("Chunk")
 
@@ -32,7 +32,7 @@ class Ready(Generic[Chunk]):
 class ChunkLimits(NamedTuple):
     """When a chunk is closed: `pieces`, `size` in bytes, `seconds` since its first piece. Whichever comes first.
 
-    After `silence` seconds without a piece a heartbeat says that the job is silent: a job that hangs prints nothing.
+    After `silence` seconds without a piece a heartbeat reports that the job is silent: a job that hangs prints nothing.
     """
 
     pieces: int = 500
@@ -42,7 +42,7 @@ class ChunkLimits(NamedTuple):
 
 
 SHIPPED = ChunkLimits()
-"""How pipes and the collector close chunks unless they are told otherwise."""
+"""The default limits of pipes and the collector."""
 
 
 class Chunker(Generic[Chunk]):
@@ -53,7 +53,7 @@ class Chunker(Generic[Chunk]):
         seq: Number of the first chunk.
         start: The border before the first piece.
         limits: When a chunk is closed.
-        heartbeats: Whether a silence is told.
+        heartbeats: Whether a silence is reported.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Chunker(Generic[Chunk]):
                 ready += self.flush()
                 continue
             upto = max(upto, at + 1)
-            self._take(pieces, at, upto, now)
+            self._add_pieces(pieces, at, upto, now)
             at = upto
             if len(self._lines) >= self._limits.pieces:
                 ready += self.flush()
@@ -158,7 +158,7 @@ class Chunker(Generic[Chunk]):
         self._opened = self._time = 0.0
         self._first_line = self._first_piece = 0
 
-    def _take(self, pieces: Pieces, start: int, end: int, now: float) -> None:
+    def _add_pieces(self, pieces: Pieces, start: int, end: int, now: float) -> None:
         first_time = pieces.first_time if start == 0 else pieces.time
         self._heard, self._heard_time, self._told = now, pieces.time, 0
         if not self._lines:
@@ -166,16 +166,16 @@ class Chunker(Generic[Chunk]):
             self._first_line, self._first_piece = pieces.numbers[start], pieces.first + start
         have = len(self._lines)
         self._lines += pieces.lines[start:end]
-        self._after_ms.append(self._since(first_time))
+        self._after_ms.append(self._ms_since_first(first_time))
         if end - start > 1:
-            self._after_ms += [self._since(pieces.time)] * (end - start - 1)
+            self._after_ms += [self._ms_since_first(pieces.time)] * (end - start - 1)
         self._cut += [have + index - start for index in pieces.cut if start <= index < end]
         if end == len(pieces.lines):
             self._after = pieces.after
         else:
             self._after = Mark(pieces.ends[end - 1], pieces.numbers[end], pieces.first + end)
 
-    def _since(self, time: float) -> int:
+    def _ms_since_first(self, time: float) -> int:
         """Milliseconds since the first piece; where the clock was set back, those of the piece before."""
         least = self._after_ms[-1] if self._after_ms else 0
         return max(least, min(round((time - self._time) * 1000), MOST_APART_MS))

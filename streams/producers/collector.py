@@ -1,4 +1,4 @@
-"""`schedmate collect`: tails log files and ships what they say.
+"""`schedmate collect`: tails log files and ships their lines.
 
 The files are the spool: a file is read only as fast as the broker takes it, and the checkpoint moves only with acknowledgements.
 A collector that starts again reads on from there; what it repeats carries the same numbers under the same producer name.
@@ -43,7 +43,7 @@ class Collector:
     """Follows all files that the settings name.
 
     Raises:
-        InvalidPattern: The pattern cannot tell a job.
+        InvalidPattern: The pattern does not yield a job.
         InvalidCheckpoint: The checkpoint is not one, or in use.
         SocketInUse: Another collector takes in pipes there.
     """
@@ -161,7 +161,7 @@ class Collector:
     def _look(
         self, path: str, make: Callable[[str, str], LogChunk | NodeLogChunk | None], known: set[tuple[int, int]]
     ) -> tuple[int, int]:
-        """Begin to follow what stands at `path` where it is not known, and return its device and inode."""
+        """Begin to follow the file at `path` where it is not known, and return its device and inode."""
         status = os.stat(path)  # noqa: PTH116  (thousands of them, every second)
         inode = (status.st_dev, status.st_ino)
         if stat.S_ISCHR(status.st_mode) and make is node_log and path not in self._feeds:
@@ -173,7 +173,7 @@ class Collector:
         return inode
 
     def _found(self, path: str, make: Callable[[str, str], LogChunk | NodeLogChunk | None]) -> None:
-        """A file that nobody follows stands at `path`."""
+        """A file that is not followed yet is at `path`."""
         template = make(path, self._settings.node)
         if template is None:
             self._refuse(path, f"the pattern {self._settings.pattern!r} finds no job in it")
@@ -210,7 +210,7 @@ class Collector:
     def _believed(
         self, path: str, template: LogChunk | NodeLogChunk, opened: OpenedLog, place: FilePosition | None
     ) -> bool:
-        """Return whether the file may speak for its job. One that was believed before is not asked about again: jobs are forgotten."""
+        """Return whether the file may report for its job. One that was trusted before is not asked about again: jobs are forgotten."""
         if isinstance(template, NodeLogChunk):
             return True
         if place is not None and place.owner == opened.status.st_uid and continues(opened.file, place):
@@ -339,7 +339,7 @@ class Collector:
 
     def _acknowledged(self, tail: Tail, chunk: Shippable, _: Exception | None) -> None:
         with self._changed:
-            # An answer from before a truncation says nothing about the file as it is now.
+            # An answer from before a truncation does not apply to the file as it is now.
             if tail.acknowledged.producer == chunk.after.producer:
                 tail.acknowledged = chunk.after
                 self._dirty = True

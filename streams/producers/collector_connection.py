@@ -68,7 +68,7 @@ class CollectorConnection:
         try:
             self._socket.sendall(framed(pack(Envelope(Source(key), message, 0))))
         except OSError as error:
-            self._give_up(f"the collector takes nothing: {error}")
+            self._give_up(f"the collector accepts nothing: {error}")
         return done
 
     def flush(self, timeout: float) -> None:

@@ -1,4 +1,4 @@
-"""What a collector is told."""
+"""Settings of a collector."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,14 +28,13 @@ class CollectorSettings:
 
     Attributes:
         globs: Files of jobs; `**` goes through directories.
-        pattern: Tells the job from the path (see `paths`).
-        node_globs: A node's kernel and system logs. They are read from their present end on when first seen at the start: what they
-            said last week is no evidence today. `/dev/kmsg` says itself when it said what: it is read from its beginning.
-            `journal` is systemd's.
+        pattern: Finds the job in the path (see `paths`).
+        node_globs: A node's kernel and system logs. They are read from their present end on when first seen at the start: last week's
+            lines are no evidence today. `/dev/kmsg` has its own times: it is read from its beginning. `journal` is systemd's.
         pods: The logs of pods on this node. None: leave them alone.
         node: This host.
         checkpoint: File that remembers how far everything is acknowledged.
-        trust: Whose files may speak for a job.
+        trust: Which users' files may report for a job.
         socket: Where pipes without a Kafka client hand over what they have (`pipe_intake`). None: nowhere.
         spool: Where pipes leave what they could not send; the collector sends it. None: leave it alone.
         ignore_older_s: Files of jobs that were last written so many seconds before they are first seen are left out. None: take all.

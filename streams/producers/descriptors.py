@@ -36,6 +36,6 @@ def let_go(*descriptors: int) -> None:
 
 
 def say(text: str) -> None:
-    """Say something to the user, on standard error, wherever that still goes."""
+    """Write `text` to the user, on standard error, if that is still open."""
     with suppress(OSError):
         os.write(2, f"schedmate pipe: {text}\n".encode(errors="replace"))

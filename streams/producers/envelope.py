@@ -1,4 +1,4 @@
-"""A message on its way, and as it stands in a spool.
+"""A message on its way, and its form in a spool.
 
 Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .spool import Entries, SpoolEntry
 
 TOPICS = (LOGS, EVENTS)
-"""What may stand in a spool: it belongs to the user of a job, and whoever sends what is left in it may have more rights than a pipe."""
+"""Topics that a spool may hold: it belongs to the user of a job, and the sender of what is left in it may have more rights than a pipe."""
 
 
 FULL = "the broker was away and the spool full"
@@ -27,7 +27,7 @@ HEAD_LIMIT = 4096
 
 
 class InvalidEntry(ValueError):
-    """Bytes that are not an envelope. The message says what was expected and what came."""
+    """Bytes that are not an envelope. The message states what was expected and what came."""
 
 
 class Source(NamedTuple):
@@ -47,7 +47,7 @@ class Envelope:
         message: What to write.
         lines: Lines in it, or samples: what is counted where it is lost.
         done: Called, from any thread, once it is acknowledged, or refused for good. Must be quick and must not raise.
-        spool: Where it also stands on disk.
+        spool: The spool that also holds it on disk.
         entry: Its entry there.
     """
 
@@ -67,7 +67,7 @@ class Envelope:
 
 
 def pack(envelope: Envelope) -> bytes:
-    """Return `envelope` as a spool entry: a line of JSON that says what it is, and its value."""
+    """Return `envelope` as a spool entry: a line of JSON that describes it, and its value."""
     head = [*envelope.source, envelope.message.topic, envelope.lines]
     return json.dumps(head).encode() + b"\n" + (envelope.message.value or b"")
 

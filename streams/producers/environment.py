@@ -1,4 +1,4 @@
-"""Which job, attempt, node and rank this process belongs to, as its environment tells.
+"""Finds job, attempt, node and rank of this process in its environment.
 
 Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
-"""Where a global rank stands, the closest to the process first: torchrun inside Slurm has both, and its own is right."""
+"""Variables of the global rank, the closest to the process first: torchrun inside Slurm has both, and its own is right."""
 
 _SIZES = {
     "RANK": "WORLD_SIZE",
@@ -22,11 +22,11 @@ _SIZES = {
     "MV2_COMM_WORLD_RANK": "MV2_COMM_WORLD_SIZE",
     "SLURM_PROCID": "SLURM_STEP_NUM_TASKS",
 }
-"""Where the number of ranks stands, by where the rank does."""
+"""Variable of the number of ranks, by the variable of the rank."""
 
 
 CLUSTERS = "SCHEDMATE_SLURM__CLUSTERS"
-"""The setting `slurm.clusters`: Slurm clusters, separated by commas, whose jobs are told with their cluster's name."""
+"""The setting `slurm.clusters`: Slurm clusters, separated by commas, whose jobs are reported with their cluster's name."""
 
 
 class UnknownJob(ValueError):
@@ -41,7 +41,7 @@ class UnknownJob(ValueError):
 class Identity:
     """Whose lines these are (see `records.LogChunk`).
 
-    `whole` is true where this process is all of the job as far as can be told, and no scheduler says itself when the job ends.
+    `whole` is true where this process is all of the job as far as the environment shows, and no scheduler reports when the job ends.
     """
 
     __slots__ = ("attempt", "job", "node", "rank", "whole")
@@ -94,13 +94,13 @@ def identify(
 
 
 def state_directory(environment: Mapping[str, str]) -> str:
-    """Return where a pipe keeps what waits, unless it is told otherwise: by the user's id where there is no home."""
+    """Return where a pipe keeps what waits, unless it has an option for that: by the user's id where there is no home."""
     state = environment.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")  # noqa: PTH111  not pathlib: it takes 5 ms
     return f"{state}/schedmate" if state.startswith("/") else f"/var/tmp/schedmate-{os.geteuid()}"  # noqa: S108  spools have mode 0700
 
 
 def _alone(env: Mapping[str, str]) -> bool:
-    """Return whether the environment speaks of no other rank."""
+    """Return whether the environment names no other rank."""
     if env.get("SCHEDMATE_RANK"):
         return False
     ranked = next((name for name in _RANKS if env.get(name)), None)

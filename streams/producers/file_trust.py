@@ -1,4 +1,4 @@
-"""Whether a file may speak for the job that its name tells."""
+"""Decides whether a file may report for the job that its name gives."""
 
 import os
 import pwd
@@ -19,7 +19,7 @@ class FileTrust:
     """Who may write the log of a job into a file that is called so.
 
     Believed are, in this order: files of the user of this process, for it could ship them anyway; files of root in directories that
-    only root may write; files of `users`; files of the job's owner, as the scheduler says.
+    only root may write; files of `users`; files of the job's owner, as the scheduler reports.
 
     Attributes:
         users: User ids whose files are believed whatever job they name.
@@ -33,7 +33,7 @@ class FileTrust:
     owner_of: Callable[[str], int | str | None] | None = None
 
     def objection(self, job: str, user: int, *, private: bool, what: str = "file") -> str | None:
-        """Return why `what`, which belongs to `user`, may not speak for `job`: empty where it may, None where it is not known yet.
+        """Return why `what`, which belongs to `user`, may not report for `job`: empty where it may, None where it is not known yet.
 
         `private`: root alone can have put it there.
         """
@@ -41,7 +41,7 @@ class FileTrust:
         if self.anybody or user in self.users or (user == me and me != 0) or (user == 0 and private):
             return ""
         if self.owner_of is None:
-            return f"the {what} belongs to {name_of(user)}, and no scheduler says whose job {job} is: see --trust-owner"
+            return f"the {what} belongs to {name_of(user)}, and no scheduler reports the owner of job {job}: see --trust-owner"
         owner = self.owner_of(job)
         if owner == user:
             return ""
@@ -49,9 +49,7 @@ class FileTrust:
             return f"expected a {what} of {name_of(owner)}, the owner of job {job}, got one of {name_of(user)}"
         if owner is None:
             return None
-        return (
-            f"the {what} belongs to {name_of(user)}, and whose job {job} is cannot be told ({owner}): see --trust-owner"
-        )
+        return f"the {what} belongs to {name_of(user)}, and the owner of job {job} is not known ({owner}): see --trust-owner"
 
     def scheduler_away(self, job: str) -> bool:
         """Return whether an objection may change, because the scheduler could not be asked whose `job` is."""

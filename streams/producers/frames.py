@@ -1,7 +1,7 @@
 """What the pass-through writes to the shipping process, as bytes in a pipe between the two.
 
 A frame is a head (kind, stream, arrival time, length) and a payload: the bytes that were read; for a gap, how many bytes and newlines
-nobody kept; for the end of the job, its exit status. The last frame states that nothing follows.
+were not kept; for the end of the job, its exit status. The last frame states that nothing follows.
 
 Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """
@@ -34,7 +34,7 @@ class Block(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """Bytes of one stream, with so many newlines in them, that nobody kept."""
+    """Bytes of one stream, with so many newlines in them, that were not kept."""
 
     stream: int
     time: float
@@ -43,7 +43,7 @@ class Gap(NamedTuple):
 
 
 class End(NamedTuple):
-    """The job has ended: `status` is its exit code, -N where signal N killed it, None where nobody knows."""
+    """The job has ended: `status` is its exit code, -N where signal N killed it, None where it is not known."""
 
     time: float
     status: int | None

@@ -31,7 +31,7 @@ class JobOwners(Generic[Answer]):
     """Asks on a thread of its own, many jobs at once, and remembers the answers.
 
     Args:
-        ask: Returns answers (user ids, say) about those of the jobs that it knows. What it raises is the reason why there is none.
+        ask: Returns answers (user ids, for example) about those of the jobs that it knows. What it raises is the reason why there is none.
         monotonic: Seconds that only grow.
         pause_s: Seconds between two questions.
         limit: Answers to remember of each kind.
@@ -53,7 +53,7 @@ class JobOwners(Generic[Answer]):
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def of(self, job: str) -> Answer | str | None:
+    def answer_for(self, job: str) -> Answer | str | None:
         """Return the answer about `job`, or why there is none; None while it is being asked for the first time."""
         with self._changed:
             if (answer := self._known.get(job)) is not None:

@@ -134,14 +134,14 @@ class SystemJournal:
         opened = 0.0
         for number, (at, text) in enumerate(lines):
             if not number or abs(at - opened) > APART_S:
-                self._take(self._chunker.flush())
+                self._collect_ready(self._chunker.flush())
                 opened = at
             pieces = self._splitter.feed(text.encode(errors="backslashreplace") + b"\n", at)
-            self._take(self._chunker.add(pieces, self._monotonic()))
-        self._take(self._chunker.flush())
+            self._collect_ready(self._chunker.add(pieces, self._monotonic()))
+        self._collect_ready(self._chunker.flush())
         return len(lines)
 
-    def _take(self, ready: list[Ready[NodeLogChunk]]) -> None:
+    def _collect_ready(self, ready: list[Ready[NodeLogChunk]]) -> None:
         self.ready.extend(each.record for each in ready)
 
     def _lines(self, entry: bytes) -> list[tuple[float, str]]:

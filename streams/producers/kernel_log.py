@@ -39,7 +39,7 @@ class KernelLog:
         node: This host.
         clock: Seconds since 1970.
         monotonic: Seconds by the clock of the records.
-        boot: Tells this boot from others.
+        boot: Identifies this boot.
 
     Attributes:
         ready: Chunks to be shipped.

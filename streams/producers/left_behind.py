@@ -75,7 +75,7 @@ class LeftBehind:
             envelope.done(None)
         self._job.note_safe()
         with suppress(OSError):
-            # Whoever goes on after this process names the losses by the same time.
+            # The process that continues after this one names the losses by the same time.
             self._rest.store_safe(self._progress.safe_bytes, self._time)
 
     def close(self) -> None:
@@ -100,11 +100,11 @@ class LeftBehind:
     def lose(self, source: Source, lines: int, place: str) -> None:
         """Take over the count of lines that are lost at `place`."""
         envelope = loss(source, lines, self._time, place, "the pipe was killed, or the disk was full at its end")
-        envelope.done = self._told
+        envelope.done = self._note_acknowledged
         self._losses += 1
         self._waiting.append(envelope)
 
-    def _told(self, _refused: Exception | None) -> None:
+    def _note_acknowledged(self, _refused: Exception | None) -> None:
         self._losses -= 1
 
     def _take_parts(self) -> Iterator[bool]:

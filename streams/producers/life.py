@@ -1,4 +1,4 @@
-"""What a pipe tells of the command that it runs: when it began, and how it ended.
+"""What a pipe reports of the command that it runs: when it began, and how it ended.
 
 Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """
@@ -43,7 +43,7 @@ class Life:
         return self._event(STARTED, self._run.began)
 
     def ended(self, now: float, status: int | None) -> Outgoing:
-        """Return the event of the end: `status` is the exit code, -N where signal N killed the command, None where nobody knows."""
+        """Return the event of the end: `status` is the exit code, -N where signal N killed the command, None where it is not known."""
         at = max(now, self._run.began)
         if status is None:
             return self._event(ENDED, at, detail="its output ended; how it ended is not known")

@@ -1,4 +1,4 @@
-"""Finding and opening files in directories that strangers may write."""
+"""Finds and opens files in directories that untrusted users may write."""
 
 import glob
 import os
@@ -14,7 +14,7 @@ _PLACE = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class RefusedFile(Exception):
-    """A file that is not read; the message says what was expected and what came."""
+    """A file that is not read; the message states what was expected and what came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class OpenedLog:
         file: Its descriptor, which does not block.
         status: What it is, and whose.
         private: True where only root and the user of this process can have chosen its name: every directory on the way is theirs, and
-            nobody else may rename what stands there.
+            no other user may rename files there.
     """
 
     file: int
@@ -38,7 +38,7 @@ def open_log(path: str, kind: Callable[[int], bool] = stat.S_ISREG) -> OpenedLog
 
     A symbolic link is followed where root or the user of this process made it in a directory of theirs. One that somebody else made, or
     may have put there, is followed to a directory, and then only where the file at the end belongs to the same user. A file of several
-    names is refused where its directory is another user's, or anybody's: it may be a stranger's name for it.
+    names is refused where its directory is another user's, or anybody's: the name may have been made by another user.
 
     Args:
         path: The file.
@@ -54,7 +54,7 @@ def open_log(path: str, kind: Callable[[int], bool] = stat.S_ISREG) -> OpenedLog
             raise RefusedFile(f"expected a regular file, got {_kind(walk.status.st_mode)}")
         user, directory = walk.status.st_uid, walk.directory
         if walk.answerable - {user}:
-            raise RefusedFile("expected a file of whoever made the symbolic link on the way, got another user's")
+            raise RefusedFile("expected a file of the user who made the symbolic link on the way, got another user's")
         theirs = directory.st_uid in {0, os.geteuid(), user} and not directory.st_mode & stat.S_IWOTH
         if walk.status.st_nlink > 1 and not theirs:
             raise RefusedFile("expected a file of one name, got a hard link in a directory that others may write")
@@ -70,7 +70,7 @@ class _Walk:
     """Where a path led.
 
     Attributes:
-        place: A descriptor that stands for what was found there, without having opened it.
+        place: A descriptor of what was found there, without having opened it.
         status: What it is.
         directory: The directory that holds it.
         private: See `OpenedLog`.

@@ -47,12 +47,12 @@ class CollectorMetrics:
         self.files = Gauge(f"{prefix}_files", "Files followed now.", registry=None)
         self.files_refused = Counter(
             f"{prefix}_files_refused",
-            "Files that no job could be told for, or that could not be read.",
+            "Files whose job is not known, or that could not be read.",
             registry=None,
         )
         self.files_untrusted = Counter(
             f"{prefix}_files_untrusted",
-            "Of these, files that may not speak for the job that their name tells, or that stand behind a link.",
+            "Of these, files that may not report for the job that their name gives, or that are behind a link.",
             registry=None,
         )
         self.files_rewritten = Counter(
@@ -62,7 +62,7 @@ class CollectorMetrics:
         )
         self.skipped_bytes = Counter(
             f"{prefix}_skipped_bytes",
-            "Holes in files, and runs of NUL bytes, passed over.",
+            "Holes in files, and runs of NUL bytes, that were skipped.",
             unit="bytes",
             registry=None,
         )
@@ -89,7 +89,7 @@ class IntakeMetrics:
         self.entries = Counter(f"{prefix}_entries", "Messages of pipes that the broker has.", registry=None)
         self.refused = Counter(
             f"{prefix}_refused",
-            "Messages refused for good: their user may not speak for the job, or they are none of a pipe's.",
+            "Messages refused for good: their user may not report for the job, or they are not messages of a pipe.",
             registry=None,
         )
         self.turned_away = Counter(

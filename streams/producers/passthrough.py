@@ -26,7 +26,7 @@ class Ended(Enum):
     INPUT = "input"
     """The source ended."""
     BROKEN = "broken"
-    """Nobody reads the sink any more."""
+    """The sink is closed: nothing reads it any more."""
     STOPPED = "stopped"
     """It was asked to."""
 
@@ -52,7 +52,7 @@ class Passthrough:
         self._source, self._sink, self._stop = source, sink, stop
         self._copy: Callable[[float, bytes], None] | None = copy
         self.failure: OSError | None = None
-        """The first error other than a closed sink (a full disk, say); the blocks that it hit did not reach the sink."""
+        """The first error other than a closed sink (a full disk, for example); the blocks that it hit did not reach the sink."""
         self._waiting = False
 
     def run(self) -> Ended:
@@ -113,6 +113,6 @@ class Passthrough:
 
 
 def widen(pipe: int) -> None:
-    """Let a pipe hold 1 MB instead of 64 KB where the system allows it, so that bursts wait for nobody."""
+    """Let a pipe hold 1 MB instead of 64 KB where the system allows it, so that a burst does not block its writer."""
     with suppress(OSError):
         fcntl.fcntl(pipe, F_SETPIPE_SZ, 1 << 20)

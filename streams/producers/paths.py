@@ -1,7 +1,7 @@
-r"""Whose lines a file holds, as its path tells.
+r"""Finds the job of a file in its path.
 
 A pattern is a regular expression with a group named `job` and, if the path says so, `rank`, `stream`, `attempt`, `node` and `cluster`
-(a Slurm cluster beside the local one): `(?P<job>\d+)_(?P<rank>\d+)\.(?P<stream>out|err)$`.
+(a Slurm cluster other than the local one): `(?P<job>\d+)_(?P<rank>\d+)\.(?P<stream>out|err)$`.
 """
 
 import re
@@ -15,7 +15,7 @@ _STREAMS = {"err": "stderr", "stderr": "stderr", "e": "stderr"}
 
 
 class InvalidPattern(UserError, ValueError):
-    """A pattern that cannot tell a job from a path; the message says what is missing."""
+    """A pattern that cannot find a job in a path; the message states what is missing."""
 
 
 class JobPattern:
@@ -58,7 +58,7 @@ class JobPattern:
 
 
 def node_log(path: str, node: str) -> NodeLogChunk:
-    """Return an empty chunk of a node's log: `kernel` where the file's name says so (`kern.log`, `dmesg`), else `system`."""
+    """Return an empty chunk of a node's log: `kernel` where the file's name shows that (`kern.log`, `dmesg`), else `system`."""
     name = path.rsplit("/", 1)[-1]
     source = "kernel" if "kern" in name or "dmesg" in name else "system"
     return NodeLogChunk(node=node, source=source, lines=[], time=0.0)

@@ -121,7 +121,7 @@ class PieceSplitter:
         return Pieces(lines, numbers, [self._mark.offset] * len(lines), first, arrived, arrived, self._mark)
 
     def skip(self, size: int, newlines: int) -> None:
-        """Go on behind a gap of `size` bytes with `newlines` newlines that nobody kept. Call `finish` first."""
+        """Go on behind a gap of `size` bytes with `newlines` newlines that were not kept. Call `finish` first."""
         mark = self._mark
         self._mark = Mark(mark.offset + size, mark.line + newlines, mark.piece + newlines)
 

@@ -1,7 +1,7 @@
 """How far the lines of a pipe have come: what passed, and what is safe. The pass-through and the shipping process share it in memory.
 
 Bytes of a stream are safe once they are acknowledged, in the spool, or counted as lost on disk. What passed and never becomes safe is
-lost, and can be counted by whoever of the two is left.
+lost, and can be counted by the one of the two that is left.
 
 Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """

@@ -44,7 +44,7 @@ class SendQueue:
         if envelope.entry is None:
             self.only_here[envelope] = None
 
-    def take(self, limit: int, now: float) -> list[Envelope]:
+    def pop_due(self, limit: int, now: float) -> list[Envelope]:
         """Return what may be sent at `now`, so that at most `limit` are in flight."""
         taken = []
         while self._ready and len(self.in_flight) < limit:

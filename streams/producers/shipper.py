@@ -1,6 +1,6 @@
 """The one way in which records of all producers reach the broker: in order, without ever making their source wait.
 
-A record stands in a bounded queue in memory. What happens when that is full, because the broker is away or slow, is each producer's
+Records wait in a bounded queue in memory. What happens when that is full, because the broker is away or slow, is each producer's
 choice: lines of pipes go to a spool on disk; log files and a scheduler's events are read again later; GPU samples are perishable.
 Only one message of an ordering key (one stream of one producer) is in flight at a time: were a later one written although an
 earlier one failed, readers would take the earlier one, sent again, for a repeat.
@@ -78,7 +78,7 @@ class Shipper:
     ) -> None:
         self.counters = counters or ShippingCounters()
         self.refused = 0
-        """Lines that were refused for good: nobody will ever take them."""
+        """Lines that were refused for good: they will never be accepted."""
         self.refusal = ""
         """Why they were."""
         self._connect = connect
@@ -161,7 +161,7 @@ class Shipper:
             return self._away_now
 
     def secure(self, timeout: float) -> Unsent:
-        """Wait up to `timeout` seconds for acknowledgements, then put on disk what stands only in memory. Sending goes on.
+        """Wait up to `timeout` seconds for acknowledgements, then put on disk what is only in memory. Sending goes on.
 
         A broker that is known to be away is not waited for.
 
@@ -218,7 +218,7 @@ class Shipper:
         return True
 
     def _spill(self) -> bool:
-        """Write what stands only in memory to disk, in order. False where the disk takes no more."""
+        """Write what is only in memory to disk, in order. False where the disk takes no more."""
         if self._settings is None:
             return False
         return all(self._to_disk(envelope, read=True) for envelope in list(self._queue.only_here))
@@ -249,7 +249,7 @@ class Shipper:
         return True
 
     def _open_spool(self) -> None:
-        """Take room for what must be said if the disk fills up; a disk that is full now is tried again when it is needed."""
+        """Reserve room for the records that are needed if the disk fills up; a disk that is full now is tried again when it is needed."""
         if self._settings is not None:
             with suppress(OSError, SpoolBusy):
                 self._spool = self._spool or Spool(self._settings.root / self._name, self._settings.budget)
@@ -324,7 +324,7 @@ class Shipper:
                     self._report_losses()
                 if (flying := self._queue.in_flight) and now - min(flying.values()) > SLOW_SECONDS:
                     self._away("no acknowledgement", count=False)
-                batch = self._queue.take(IN_FLIGHT, now)
+                batch = self._queue.pop_due(IN_FLIGHT, now)
                 if not batch and self._failure is None:
                     self._changed.wait(0.5)
             for envelope in batch:

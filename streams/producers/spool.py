@@ -1,8 +1,8 @@
 """Append-only files that keep what could not be sent, in order, until it is acknowledged.
 
-A spool is a directory with a lock, numbered segments, and room taken in advance for what must be said when the disk is full. Its
-owner holds the lock; when the owner is gone, whoever gets the lock may send what is left. A segment is deleted once everything in it
-is acknowledged, so that after a crash at most one segment is sent twice, which is harmless: pieces carry numbers.
+A spool is a directory with a lock, numbered segments, and room reserved for the records that are needed when the disk is full. Its
+owner holds the lock; when the owner is gone, the next process that gets the lock may send what is left. A segment is deleted once
+everything in it is acknowledged, so that after a crash at most one segment is sent twice, which is harmless: pieces carry numbers.
 
 An entry is its length and its CRC-32 (two little-endian 32-bit numbers) and then its bytes. A torn entry at the end of a
 segment is the mark of a crash and is passed over.
@@ -26,7 +26,7 @@ from typing import NamedTuple, Protocol
 log = logging.getLogger(__name__)
 
 HEAD = struct.Struct("<II")
-"""What stands before the bytes of an entry: their number and their CRC-32."""
+"""Head of an entry: the number of its bytes and their CRC-32."""
 _LOCK = "lock"
 _SUFFIX = ".segment"
 LOSSES = "losses"
@@ -264,7 +264,7 @@ class Spool:
         return self._out, self._segments[-1]
 
     def _finish_reading(self) -> None:
-        """The last segment grows no more: where all of it was read, say so."""
+        """The last segment grows no more: where all of it was read, note that."""
         segment = self._segments[-1]
         if not segment.read and self._read_offset(segment) >= segment.size:
             if self._in is not None:
@@ -291,7 +291,7 @@ class Spool:
             "offset": self._in_offset,
             "passed_over": segment.size - self._in_offset,
         }
-        log.warning("spool_entry_torn", extra={**lost, "then": "the rest of the segment is passed over"})
+        log.warning("spool_entry_torn", extra={**lost, "then": "the rest of the segment is skipped"})
         self._in_offset = segment.size
         return None
 
@@ -319,7 +319,7 @@ def orphans(root: Path, budget: int) -> Iterator[Spool]:
         try:
             status = (directory / _LOCK).lstat()
             if status.st_uid != os.geteuid() or not stat.S_ISREG(status.st_mode):
-                continue  # what another user left there is not ours to say
+                continue  # another user's files are not ours to send
             spool = Spool(directory, budget)
         except (SpoolBusy, OSError):
             continue

@@ -31,7 +31,7 @@ USAGE = """\
 usage: schedmate-pipe.pyz [--job ID] [--attempt N] [--rank N] [--node NAME] [--socket PATH] [-- COMMAND ...]
 
 Pass a job's output through, untouched and at once, and hand a copy to the collector of this node (schedmate collect --socket PATH).
-Without a command: standard input to standard output. With one: its stdout and stderr stay apart, its exit code and signals are kept.
+Without a command: standard input to standard output. With one: its stdout and stderr stay separate, its exit code and signals are kept.
 
   --job ID       the scheduler's job id (default: SLURM_JOB_ID, RAY_JOB_ID, ...)
   --attempt N    restarts before this one (default: SLURM_RESTART_COUNT)

@@ -29,14 +29,14 @@ GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
 class UnreadableLog(UserError):
-    """A log that cannot be read; the message says what was expected and what came."""
+    """A log that cannot be read; the message states what was expected and what came."""
 
 
 def read_chunks(path: Path, progress: Callable[[int], None] | None = None) -> Iterator[LogChunk]:
     """Yield the chunks of the log at `path` (`-`: standard input), of any size, in bounded memory.
 
-    All lines arrive at the file's own time (0 for standard input): a stored log holds no arrival times. `progress` is told the bytes read
-    so far, before decompression.
+    All lines arrive at the file's own time (0 for standard input): a stored log holds no arrival times. `progress` is called with the
+    bytes read so far, before decompression.
 
     Raises:
         UnreadableLog: No such file, no permission, or broken compression.
@@ -57,13 +57,13 @@ def read_chunks(path: Path, progress: Callable[[int], None] | None = None) -> It
 
 
 FOLLOWED = ChunkLimits(silence=2.0)
-"""How a log that somebody watches is cut. Reports may wait for more until a silence is told; a person waits less long than a worker."""
+"""Chunk limits of a log that a person watches. Reports may wait for more until a silence; a person waits less long than a worker."""
 
 
 def follow_chunks(
     path: Path, stop: Callable[[], bool], seconds: float = 0.2, clock: Callable[[], float] = time.time
 ) -> Iterator[LogChunk]:
-    """Yield the chunks of the log at `path` as it grows, until `stop` says so, or a pipe or standard input ends.
+    """Yield the chunks of the log at `path` as it grows, until `stop` is set, or a pipe or standard input ends.
 
     It is looked at every `seconds`; lines have the time at which they were read.
 

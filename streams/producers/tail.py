@@ -45,10 +45,10 @@ class Shippable:
 
 
 class Tail:
-    """Follows the log that stands at `path`, holding its file open so that a rename or a deletion takes nothing away.
+    """Follows the log at `path`, holding its file open so that a rename or a deletion loses nothing.
 
     Args:
-        path: Where the log stands.
+        path: Path of the log.
         template: An empty chunk with everything but lines, numbers and producer.
         place: Where to go on: the inode there must be that of `file`.
         file: An open descriptor, owned by the tail from now on.
@@ -107,7 +107,7 @@ class Tail:
 
     @property
     def full(self) -> bool:
-        """True where no further file may wait: one that stands there still is followed later."""
+        """True where no further file may wait: a file that is still there is followed later."""
         return len(self._waiting) >= MOST_WAITING
 
     @property
@@ -132,16 +132,16 @@ class Tail:
             self.idle_since = now if self.idle_since is None else self.idle_since
             if self._waiting and now - self.idle_since >= ROTATION_SECONDS:
                 self._next(now)
-        self._take(self._chunker.due(now))
+        self._collect_ready(self._chunker.due(now))
         return count
 
     def flush(self) -> None:
         """Put the open chunk into `ready`. What waits for the end of its line goes on waiting."""
-        self._take(self._chunker.flush())
+        self._collect_ready(self._chunker.flush())
 
     def finish(self, now: float) -> None:
         """The file ends here: put everything into `ready`, a last line without its newline too."""
-        self._take(self._chunker.add(self._splitter.finish(), now))
+        self._collect_ready(self._chunker.add(self._splitter.finish(), now))
         self.flush()
 
     def close(self) -> None:
@@ -189,7 +189,7 @@ class Tail:
                 self._pass_gap(part, now)
             else:
                 self._known.extend(part)
-                self._take(self._chunker.add(self._splitter.feed(part, arrived), now))
+                self._collect_ready(self._chunker.add(self._splitter.feed(part, arrived), now))
         return self._known.end - before
 
     def _unread(self) -> tuple[bytes | None, bool]:
@@ -223,7 +223,7 @@ class Tail:
         rest = self._splitter.finish()
         mark = self._splitter.mark
         rest.after = Mark(mark.offset + size, mark.line + (mark.piece > before), mark.piece)
-        self._take(self._chunker.add(rest, now))
+        self._collect_ready(self._chunker.add(rest, now))
         self._splitter = PieceSplitter(rest.after)
         self._known.extend_hole(size)
         self._metrics.skipped_bytes.inc(size)
@@ -236,11 +236,11 @@ class Tail:
                 "log_has_holes",
                 path=self.path,
                 offset=self._known.end,
-                consequence="runs of NUL bytes are passed over and counted",
+                consequence="runs of NUL bytes are skipped and counted",
                 cause="the file was truncated under a program that does not append, or was written before its text",
             )
 
-    def _take(self, ready: list[Ready[LogChunk | NodeLogChunk]]) -> None:
+    def _collect_ready(self, ready: list[Ready[LogChunk | NodeLogChunk]]) -> None:
         if ready and self._saved_empty:
             self.unsaved, self._saved_empty = True, False
         for chunk in ready:
@@ -305,10 +305,10 @@ def report_rewritten(path: str, metrics: CollectorMetrics, *, read: int, size: i
 
 
 def rotated(path: str, place: FilePosition, owner: int) -> list[int]:
-    """Open the files that stood at `path` since `place` and were renamed: that of `place`, then younger ones, oldest first.
+    """Open the files that were at `path` since `place` and were renamed: that of `place`, then younger ones, oldest first.
 
-    They are looked for beside `path`, under names that begin like it (`train.log.1`), among the files of `owner`. An empty list where the
-    file of `place` is gone, or was compressed since.
+    They are looked for in its directory, under names that begin like it (`train.log.1`), among the files of `owner`. An empty list where
+    the file of `place` is gone, or was compressed since.
     """
     here = Path(path)
     beside: list[tuple[int, int]] = []

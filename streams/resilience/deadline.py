@@ -56,7 +56,7 @@ class Deadline:
 
 
 class _Watched:
-    """A connection that gives its socket to a deadline as soon as there is one: before a proxy or TLS is spoken to."""
+    """A connection that gives its socket to a deadline as soon as there is one: before the handshake with a proxy or TLS."""
 
     _deadline: Deadline
     _sock: socket.socket | None = None

@@ -10,7 +10,7 @@ def replace_file(path: Path, content: bytes, *, mode: int = 0o600) -> None:
     The content is forced to the disk before the file takes the old one's place, and the directory's entry after it.
 
     Args:
-        path: The file; its directory must exist. A file beside it, with `.new` behind the name, belongs to this function.
+        path: The file; its directory must exist. A file of the same name with the suffix `.new` belongs to this function.
         content: What it is to hold.
         mode: Its permissions, whatever the umask or an earlier file had.
 

@@ -97,5 +97,5 @@ class Decoder:
 
 
 def brief(error: Exception) -> str:
-    """Return what `error` says, cut: it may quote the message."""
+    """Return the text of `error`, cut: it may quote the message."""
     return repr(error)[:300]

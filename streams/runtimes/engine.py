@@ -146,14 +146,14 @@ class Engine(Generic[State]):
         return Results([outgoing(letter)], markers=[states.stored_marker()])
 
     def plan(self, messages: Sequence[Message]) -> list[Outgoing]:
-        """Return what tells the next worker in which order `messages` are handled.
+        """Return the messages that record for the next worker in which order `messages` are handled.
 
         It must be acknowledged before anything that follows from them is written.
         """
         by_partition: dict[int, list[Position]] = {}
         for message in messages:
             by_partition.setdefault(message.position.partition, []).append(message.position)
-        return [self._states(partition).take(places) for partition, places in by_partition.items()]
+        return [self._states(partition).record_order(places) for partition, places in by_partition.items()]
 
     def handle(self, messages: Sequence[Message]) -> Results:
         """Process `messages`, in order within each partition, and return what is to be written.
@@ -185,7 +185,7 @@ class Engine(Generic[State]):
         results.explained = [record.time for record in made if isinstance(record, Failure) and _explains(record)]
         if self._tracing:
             every = (each for groups in taken.values() for group in groups.values() for each in group)
-            results.spans = self._tracing.begun(every, made)
+            results.spans = self._tracing.begin_spans(every, made)
         for topic, count in Counter(record.topic for record in results.records).items():
             self.metrics.records.labels(topic).inc(count)
         self._work += time.thread_time() - working_since
@@ -228,7 +228,7 @@ class Engine(Generic[State]):
                 continue
             group = groups.setdefault(partition, {}).get(found.key)
             if group is None:
-                if self.processor.is_claim(found.record) and not states.takes(found.key, message):
+                if self.processor.is_claim(found.record) and not states.accepts(found.key, message):
                     states.refused_at = self._steady()
                     self.metrics.refused_keys.inc()
                     made.append(self._decoder.refuse(message, _TOO_MANY, "limit"))
@@ -252,7 +252,7 @@ class Engine(Generic[State]):
             for index, (message, record) in enumerate(group):
                 refusal = ""
                 try:
-                    taken = self._take(states, entry, message.position, record, poison.get(index))
+                    taken = self._process_record(states, entry, message.position, record, poison.get(index))
                 except InvalidRecord as error:  # made from values of the message: no sign of a fault of ours
                     refusal = f"a record that follows from it is out of bounds: {error}"
                 except Exception as error:
@@ -273,7 +273,7 @@ class Engine(Generic[State]):
                 entry.copy_anew() if poison else entry.keep([message for message, _ in group])
                 return made
 
-    def _take(
+    def _process_record(
         self,
         states: States[State],
         entry: StateEntry[State],

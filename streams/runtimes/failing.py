@@ -1,7 +1,7 @@
 """Notices when so many messages fail that a fault of ours is likelier than bad input.
 
-A dead letter is for the odd message. Were a faulty release to send everything there, hours of input would have to be
-replayed by hand; a worker that stops repeats them by itself once it is mended. Yet nobody may stop a worker on purpose: so
+Dead letters are for single messages. Were a faulty release to send everything there, hours of input would have to be
+replayed by hand; a worker that stops repeats them by itself once it is corrected. Yet no user may stop a worker on purpose: so
 the messages must be of many keys, and most of all that came.
 """
 
@@ -16,7 +16,7 @@ KEYS = 20
 
 
 class FailingOften(UserError):
-    """Most messages fail; the message says what to do."""
+    """Most messages fail; the message states what to do."""
 
 
 class FailingWatch:
@@ -32,8 +32,8 @@ class FailingWatch:
         self._keys.add(key)
         if self._failed >= WINDOW * SHARE and len(self._keys) >= KEYS:
             raise FailingOften(
-                f"expected the odd message to fail, got {self._failed} failures within {WINDOW} messages, of {len(self._keys)} jobs or "
-                "nodes: a fault of this release is likelier than bad input. Nothing is lost: go back to the release before, or mend "
+                f"expected few messages to fail, got {self._failed} failures within {WINDOW} messages, of {len(self._keys)} jobs or "
+                "nodes: a fault of this release is likelier than bad input. Nothing is lost: go back to the previous release, or fix "
                 "it, and start again"
             )
 

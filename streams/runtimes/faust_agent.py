@@ -25,13 +25,13 @@ from .writer import Writer
 log = structlog.get_logger(__name__)
 
 BATCH = 500
-"""Messages taken at a time: what each costs beside its lines (a commit, a write) is shared by so many."""
+"""Messages taken at a time: they share the cost of a commit and a write."""
 BATCH_BYTES = 4 << 20
-"""Bytes of them that are handled at a time: whoever stops the worker waits for no more."""
+"""Maximum number of bytes that are handled at a time: stopping the worker waits for no more."""
 WAIT_S = 0.05
 """A batch is not waited for longer than this: a small part of the second in which a verdict should be there."""
 STUCK_S = 60.0
-"""A backlog of which nothing was handled for so long stands: as long as one message may take on trial."""
+"""Seconds without progress after which a backlog counts as stuck: the time limit of one message on trial."""
 
 
 class FaustAgent:
@@ -74,14 +74,14 @@ class FaustAgent:
         if self.failed:
             yield self.failed
         if self._writer.outage.ongoing:
-            yield "the broker does not take what is written: it is away, or refuses"
+            yield "the broker does not accept writes: it is away, or refuses"
         if (waiting := self._count_behind()) and time.monotonic() > self._handled_at + STUCK_S:
             yield f"{waiting} messages wait, and none was handled for {time.monotonic() - self._handled_at:.0f} s"
         if self._engine.trimmed:
             yield f"{self._engine.trimmed} states grew too large and lost their largest part: see the log for the keys"
 
     def revoked(self, parts: set[TP]) -> None:
-        """Note that `parts` went away: the states of those that come again are read anew, unless nobody else had them."""
+        """Note that `parts` went away: the states of those that come again are read anew, unless no other worker had them."""
         mine = {part for part in parts if part.topic in self._engine.processor.inputs}
         self._stale |= {part.partition for part in mine}
         for part in mine:
@@ -91,11 +91,11 @@ class FaustAgent:
         try:
             async for events in stream.noack_take(BATCH, within=WAIT_S):
                 for part in _in_parts(events):
-                    await self._take(stream, part)
+                    await self._consume(stream, part)
         except (Exception, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError) and (task := asyncio.current_task()) and task.cancelling():
-                raise  # it is told to end
-            # Not a message's fault (those become dead letters) and not the broker's absence (that is waited for): end, and let whoever
+                raise  # it is cancelled on purpose
+                # Not a message's fault (those become dead letters) and not the broker's absence (that is waited for): end, and let whatever
             # started the worker start it anew; the work is repeated from the last commit.
             self.failed = repr(error)
             log.exception("worker_failed", inputs=self._engine.processor.inputs)
@@ -105,7 +105,7 @@ class FaustAgent:
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._writer.close(), 1.0)
 
-    async def _take(self, stream: Any, fetched: "Sequence[EventT[bytes]]") -> None:
+    async def _consume(self, stream: Any, fetched: "Sequence[EventT[bytes]]") -> None:
         # Events fetched before a rebalance come again after it, perhaps to another worker; taking them now could pass others over.
         generation = self._app.consumer_generation_id
         events = [event for event in fetched if event.message.generation_id == generation != self._left]
@@ -139,9 +139,9 @@ class FaustAgent:
         return True
 
     async def _outlasts(self, generation: int) -> bool:
-        """Return whether this worker still is a member a session later: then whoever overtook it was none, and the batch is taken again.
+        """Return whether this worker is still a member a session later: then the one that overtook it was not, and the batch is repeated.
 
-        One that stood still for longer than its session hears within that time that it must join anew.
+        One that was stopped for longer than its session learns within that time that it must join anew.
         """
         deadline = time.monotonic() + self._app.conf.broker_session_timeout
         while self._app.consumer_generation_id == generation and not self._app.rebalancing:

@@ -32,7 +32,7 @@ class PatientThread(driver.AIOKafkaConsumerThread):
 
 
 class PatientConsumer(PromptWait, driver.Consumer):
-    """What stands before the consumer's thread, and hands on what that fetches."""
+    """The side of the consumer outside its thread: hands on what the thread fetches."""
 
     def _new_consumer_thread(self) -> PatientThread:
         return PatientThread(self, loop=self.loop, beacon=self.beacon)

@@ -1,9 +1,9 @@
-"""Keeps a worker from writing for a partition that another one has taken over while it stood still.
+"""Keeps a worker from writing for a partition that another one took over while it was stopped.
 
-A worker that is stopped for longer than its session loses its partitions without knowing. But whoever takes a partition over writes a
-marker with a higher epoch into the states' partition, and whoever takes messages first writes there in which order (`order.py`). A log has
-one order: either the newcomer has read what the other one planned, and keeps to it, or the other one finds the newcomer's marker before its
-own plan, and writes nothing of what it planned.
+A worker that is stopped for longer than its session loses its partitions without knowing. But a worker that takes a partition over writes
+a marker with a higher epoch into the states' partition, and each worker that takes messages first writes their order there (`order.py`). A
+log has one order: either the second worker has read the first one's plan, and keeps to it, or the first one finds the second one's marker
+before its own plan, and writes nothing of what it planned.
 """
 
 from ..kafka import Connection

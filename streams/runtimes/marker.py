@@ -59,7 +59,7 @@ class Marker(msgspec.Struct):
         Returns:
             By topic the end of the input at which the workers before may have ended, where this is the third in a row that begins here.
         """
-        # Two workers may take it over at once, one of them for a moment only: chance tells their epochs apart.
+        # Two workers may take it over at once, one of them for a moment only: random bits make their epochs differ.
         self.epoch = ((self.epoch >> 16) + 1) << 16 | secrets.randbits(16)
         before = [other for other in self.starters if other != worker] if committed == self.begun else []
         self.starters = [*before[-_STARTERS:], worker]

@@ -26,7 +26,7 @@ class EngineMetrics:
         )
         self.kept = Counter(
             f"{prefix}_kept_partitions",
-            "Partitions whose states stayed in memory over a rebalance, for nobody else had worked on them.",
+            "Partitions whose states stayed in memory over a rebalance because no other worker had worked on them.",
             registry=None,
         )
         self.dead_letters = Counter(

@@ -47,7 +47,7 @@ class NewKeys(msgspec.Struct):
         """Return whether the new key of the message at `place` is taken in.
 
         Args:
-            place: Where the message stands.
+            place: Position of the message.
             time: When it was written, by the broker's clock.
             handled: The next offset of each topic.
             topics: All input topics.

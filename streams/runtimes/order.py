@@ -22,7 +22,7 @@ class Order:
     def __init__(self) -> None:
         self._runs: deque[Run] = deque(maxlen=MOST)
 
-    def take(self, places: Iterable[Position]) -> None:
+    def record(self, places: Iterable[Position]) -> None:
         """Note that the messages at `places` are taken next."""
         for place in places:
             topic, first, end = self._runs[-1] if self._runs else ("", 0, 0)

@@ -10,7 +10,7 @@ _encode = msgspec.msgpack.encode
 
 
 class Parts(MutableMapping[str, Part]):
-    """A mapping from names to parts. What was asked for counts as changed, since whoever has it may change it.
+    """A mapping from names to parts. A part that was returned counts as changed, since the caller may change it.
 
     Args:
         names: The names of all parts, oldest first; changed in place.

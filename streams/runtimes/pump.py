@@ -19,7 +19,7 @@ from .metrics import PumpMetrics
 log = structlog.get_logger(__name__)
 
 ACKNOWLEDGED_S = 90.0
-"""How long the acknowledgement of a dead letter is waited for: a producer gives up before that, and says why."""
+"""Time limit for the acknowledgement of a dead letter, in seconds: a producer gives up before that, and reports why."""
 
 COMMIT_AGAIN_S = 5.0
 """How long after a commit that the broker did not take the next one is tried, where no more messages come."""

@@ -48,7 +48,7 @@ class Restored:
         states: States held.
         suspect: By topic the end of the input at which workers before may have died; empty where none did.
         committed: Next offset of each topic.
-        writes: To be written first: from where this worker begins, and what nobody needs any more.
+        writes: To be written first: from where this worker begins, and tombstones for what is no longer needed.
         replay: To be read once more.
         planned: To be handled again, in this order, before anything else.
     """

@@ -24,8 +24,8 @@ ENDED_S = 3600.0
 SILENT_S = 3 * 86_400.0
 """And so long in any case: as long as input is kept."""
 MOST = 200_000
-"""States held, beyond which those of silent keys are forgotten sooner: anybody may send records of new keys. First go those of keys that
-nobody confirmed and that were active for a short time; the others only where they alone are more than that."""
+"""States held, beyond which those of silent keys are forgotten sooner: anybody may send records of new keys. First go those of
+unconfirmed keys that were active for a short time; the others only where they alone exceed the limit."""
 LONG_S, LONG_INPUTS = 600.0, 100
 """Seconds from a key's first input to its newest, or number of inputs, from which it counts as active for long: made-up keys are cheap
 only where each has a line or two."""
@@ -109,7 +109,7 @@ class Retention(Generic[State]):
 
 
 def rank(known: StateHeader) -> int:
-    """Return what speaks for keeping a state: `CONFIRMED`, `LONG_ACTIVE`, or 0 for nothing."""
+    """Return the reason to keep a state: `CONFIRMED`, `LONG_ACTIVE`, or 0 for none."""
     if known.confirmed:
         return CONFIRMED
     is_long = known.touched - known.born >= LONG_S or known.inputs >= LONG_INPUTS

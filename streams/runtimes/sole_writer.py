@@ -19,11 +19,11 @@ class SoleWriter:
         self._shared.discard(part)
 
     def forget(self, part: Part) -> None:
-        """Note that it is not known whether a message of ours stands in `part`."""
+        """Note that it is not known whether a message of ours is in `part`."""
         self._shared.add(part)
 
     def acknowledged(self, part: Part, offset: int, count: int) -> None:
-        """Note that `count` messages of ours stand in `part` from `offset` on; at a place below 0 that nobody knows."""
+        """Note that `count` messages of ours are in `part` from `offset` on; below 0 the place is not known."""
         end = self._ends.get(part)
         if end is None:
             return

@@ -23,7 +23,7 @@ class StateEntry(Generic[State]):
     """A key whose state is decoded.
 
     A processor may fail half way through a message, and leaves a state that is neither old nor new. So there is a copy of the state, and
-    beside it what was taken since: from both follows any state in between, since the same records make the same state.
+    what was taken since then: from both follows any state in between, since the same records make the same state.
 
     Attributes:
         name: The key.

@@ -67,9 +67,11 @@ async def _read_committed(
     finally:
         await closed(admin.close())
     if missing := [part for part in wanted if part not in found]:
-        # aiokafka drops the answer's own error, with which a coordinator that has just begun says nothing of any partition:
-        # taken for "nothing is committed", it would send a worker back to the first message that is held.
-        raise CoordinatorLoadInProgressError(f"nothing is said of {missing[0]} and {len(missing) - 1} others")
+        # aiokafka drops the answer's own error. A coordinator that has just started answers without any partition, which would be
+        # taken for "nothing is committed" and send a worker back to the first message that is held.
+        raise CoordinatorLoadInProgressError(
+            f"the coordinator reports nothing of {missing[0]} and {len(missing) - 1} others"
+        )
     async with _consumer(connection) as consumer:
         first, ends = await consumer.beginning_offsets(wanted), await consumer.end_offsets(wanted)
     offsets = {part: found[part].offset for part in wanted}
@@ -106,7 +108,7 @@ async def read_messages(
 async def read_input(
     connection: Connection, partition: int, wanted: dict[str, tuple[int, int]]
 ) -> AsyncIterator[list[Message]]:
-    """Yield the messages of one partition of several topics, one after another: `wanted` says begin and end of each."""
+    """Yield the messages of one partition of several topics, one after another: `wanted` holds begin and end of each."""
     for topic, (begin, end) in wanted.items():
         async for messages in read_messages(connection, topic, partition, begin, end):
             yield messages
@@ -130,8 +132,8 @@ async def _consumer(connection: Connection) -> AsyncIterator[Any]:
 async def closed(closing: Awaitable[None]) -> None:
     """Wait until a client of aiokafka is closed.
 
-    It cancels its own tasks and waits for them, and where one of them waits to try again that cancellation comes out here (0.14): whoever
-    took it for a word to himself would end in the middle of his work.
+    It cancels its own tasks and waits for them, and where one of them waits to try again that cancellation comes out here (0.14): a
+    caller that took it for its own would end in the middle of its work.
     """
     try:
         await closing

@@ -89,7 +89,7 @@ class States(Generic[State]):
             )
 
     def loaded(self) -> list[Outgoing]:
-        """Note that all was loaded; return what deletes the messages that nobody needs: superseded ones, parts without their state."""
+        """Note that all was loaded; return deletions of the messages that are not needed: superseded ones, parts without their state."""
         self._names = {name: {} for name, part in self._stored if not part}
         for name, part in list(self._stored):
             if part and name in self._names:
@@ -101,9 +101,9 @@ class States(Generic[State]):
         stale, self._stale = self._stale, {}
         return [Outgoing(self._processor.state_topic, key.encode(), None, self._partition) for key in stale]
 
-    def take(self, places: Sequence[Position]) -> Outgoing:
-        """Note that the messages at `places` are taken next; return the marker that says so."""
-        self.order.take(places)
+    def record_order(self, places: Sequence[Position]) -> Outgoing:
+        """Note that the messages at `places` are taken next; return the marker that records that."""
+        self.order.record(places)
         after = self.handled | {place.topic: place.offset + 1 for place in places}
         self.marker.order = [*self.order.runs, *beyond(self.planned, after)]
         return self.stored_marker()
@@ -198,7 +198,7 @@ class States(Generic[State]):
         """Return whether the state topic holds a state of `name`, be it an older one."""
         return (name, "") in self._stored
 
-    def takes(self, name: str, message: Message) -> bool:
+    def accepts(self, name: str, message: Message) -> bool:
         """Return whether a message that users can write is processed under its key `name`: not where that is one new key too many."""
         place, new_keys = message.position, self.marker.new_keys
         is_again = place.offset < self.again.get(place.topic, 0)

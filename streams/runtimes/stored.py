@@ -1,8 +1,8 @@
-"""How a state stands in its topic: one message for the state of a key without its parts, one for each part.
+"""The form of a state in its topic: one message for the state of a key without its parts, one for each part.
 
-Each worker that takes a partition over writes under an *epoch* of its own, which stands in the messages' keys. A worker that lost the
+Each worker that takes a partition over writes under an *epoch* of its own, which is part of the messages' keys. A worker that lost the
 partition may write late; under one key, compaction would keep its older state and drop the newer. So both are kept, the
-one with more input wins on reading back, and whoever comes next deletes the other.
+one with more input wins on reading back, and the next worker deletes the other.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ LARGEST = 1 << 20
 _FORMAT = 2
 """The layout of a stored state; a higher number is another release's."""
 _HEADERS = {1: struct.Struct(">B?Qdq"), 2: struct.Struct(">B?Qdqd?Q")}
-"""The header of each layout. The first lacks what tells a long-lived key from a made-up one."""
+"""The header of each layout. The first lacks what distinguishes a long-lived key from a made-up one."""
 _MOST = 64 << 20
 """Bytes of a state, decompressed: far above what `LARGEST` holds, and a bound for a message that would expand without end."""
 
@@ -31,7 +31,7 @@ class UnreadableState(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class StateHeader:
-    """What can be told of a stored state without decoding it.
+    """The header of a stored state, which can be read without decoding the state.
 
     Attributes:
         ended: Nothing more is expected of its key.

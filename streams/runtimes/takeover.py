@@ -25,8 +25,8 @@ class Takeover:
         connection: The brokers.
         group: The consumer group that shares the partitions.
         engine: Holds the states.
-        writer: Writes, and knows what stands between what it wrote.
-        trials: Is told of messages at which workers ended.
+        writer: Writes, and knows which messages came between its own.
+        trials: Is notified of messages at which workers ended.
         process: Handles messages and writes what follows.
     """
 
@@ -50,10 +50,10 @@ class Takeover:
 
     async def is_overtaken(self, partition: int) -> bool:
         """True once a newer worker has taken a partition over."""
-        return any(epoch > self._engine.epoch(partition) for epoch in await self._others(partition))
+        return any(epoch > self._engine.epoch(partition) for epoch in await self._other_epochs(partition))
 
     async def let_go(self, stale: set[int], assigned: set[int]) -> None:
-        """Drop the states of the partitions that went away, but for those that came again when nobody else had worked on them.
+        """Drop the states of the partitions that went away, but for those that came again when no other worker had worked on them.
 
         Each rebalance takes all partitions away, most come back at once, and to read thousands of states takes seconds.
 
@@ -72,9 +72,9 @@ class Takeover:
             self._trials.forget(partition)
 
     async def _untouched(self, partitions: set[int]) -> set[int]:
-        """Return those of `partitions` on which nobody else has worked since their states were read.
+        """Return those of `partitions` on which no other worker has worked since their states were read.
 
-        Whoever works on a partition writes into its states first. One who did so just before we read them, and whom the next rebalance took
+        Each worker writes into the states of a partition first. One who did so just before we read them, and whom the next rebalance took
         it from, shows by what he committed.
         """
         if not partitions:
@@ -116,7 +116,7 @@ class Takeover:
         restored = engine.restore(partition, at, ends)
         self._writer.sole.begin(part, held)
         await self._writer.write(restored.writes)
-        if await self._others(partition):
+        if await self._other_epochs(partition):
             self.drop({partition})
             return False
         async for messages in read_input(self._connection, partition, restored.replay):
@@ -138,6 +138,6 @@ class Takeover:
         for messages in planned:
             await self._process(messages)
 
-    async def _others(self, partition: int) -> set[int]:
+    async def _other_epochs(self, partition: int) -> set[int]:
         part = (self._engine.processor.state_topic, partition)
         return await epochs_of_others(self._connection, self._writer.sole, part, self._engine.epoch(partition))

@@ -27,7 +27,7 @@ class Tracing:
     spans: Spans
     share: float = 0.0
 
-    def begun(self, taken: Iterable[tuple[Message, Record]], made: Iterable[Record]) -> list[Span]:
+    def begin_spans(self, taken: Iterable[tuple[Message, Record]], made: Iterable[Record]) -> list[Span]:
         """Return the spans of a batch: those without an end last until it is acknowledged."""
         chunks = {message.position: (message, record) for message, record in taken if isinstance(record, Lines)}
         found: list[Span] = []

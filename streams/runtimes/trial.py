@@ -45,7 +45,7 @@ class Trial:
     replay: Sequence[Message]
 
     def deadly(self, messages: Sequence[Message], limit_s: float = LIMIT_S) -> Message | None:
-        """Return the first of `messages` at which a process dies or stands still; None where it takes all of them."""
+        """Return the first of `messages` at which a process dies or makes no progress; None where it takes all of them."""
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe(duplex=False)
         child = context.Process(target=_try, args=(self, messages, theirs), daemon=True)

@@ -38,7 +38,7 @@ class Slow(LocalActuator):
 
     def check(self, node: str) -> NodeCheck | None:
         self.happens()
-        return NodeCheck.of(1, f"{node} is ill")
+        return NodeCheck.from_output(1, f"{node} is ill")
 
     def stacks(self, job: str) -> str:
         self.happens()

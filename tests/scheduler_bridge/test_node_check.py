@@ -16,4 +16,4 @@ from scheduler_bridge.node_check import NodeCheck
     ],
 )
 def test_the_last_line_is_told(exit_code: int | None, output: str, passed: bool | None, detail: str) -> None:
-    assert NodeCheck.of(exit_code, output) == NodeCheck(passed, detail, output)
+    assert NodeCheck.from_output(exit_code, output) == NodeCheck(passed, detail, output)

@@ -93,7 +93,7 @@ def test_the_schedulers_own_record_of_acts_refuses_a_decision_where_topics_were_
     replay.restart_bridge(remember=remember)
     (result,) = replay.send()
     assert (result.outcome, result.detail.partition(": ")[0]) == (Outcome.REFUSED, "once")
-    assert "the scheduler's own record" in result.detail
+    assert "the scheduler's record" in result.detail
     assert replay.restarts() == 1
 
 

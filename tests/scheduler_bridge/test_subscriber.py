@@ -19,7 +19,7 @@ from schedmate_records import Action, Decision, DecisionResult, Mode, Outcome, e
 from scheduler_bridge import DeadRecord, Delivery, SubscriptionError, subscribe
 from scheduler_bridge.dealt_with import DealtWith
 from scheduler_bridge.offsets import Offsets
-from scheduler_bridge.subscriber import MEMBERSHIP_ERRORS
+from streams.kafka import MEMBERSHIP_ERRORS
 from streams.transport import TransportError
 from tests.docs.pages import ROOT, blocks
 from tests.servers import free_port
@@ -35,7 +35,7 @@ def test_the_border_never_passes_what_is_open(gaps: list[int], random: Any) -> N
     for gap in gaps:
         position += gap
         taken.append(position)
-        offsets.take(0, position)
+        offsets.add(0, position)
     left = list(taken)
     random.shuffle(left)
     while left:
@@ -51,9 +51,9 @@ def test_the_border_never_passes_what_is_open(gaps: list[int], random: Any) -> N
 
 def test_a_partition_that_came_back_begins_again() -> None:
     offsets = Offsets()
-    offsets.take(0, 5)
-    offsets.take(0, 6)
-    offsets.take(0, 5)
+    offsets.add(0, 5)
+    offsets.add(0, 6)
+    offsets.add(0, 5)
     assert not offsets.settle(0, 6)
     assert offsets.settle(0, 5)
     assert offsets.ready() == {0: 6}

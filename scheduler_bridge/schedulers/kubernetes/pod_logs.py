@@ -1,7 +1,7 @@
-"""Whose a pod's log is: the kubelet's path names the pod, the API server says which job that pod is of.
+"""Finds the job of a pod's log: the kubelet's path names the pod, and the API server knows which job the pod is of.
 
 A kubelet keeps the log of a container that was restarted N times in `NAMESPACE_POD_UID/CONTAINER/N.log`. The path is the kubelet's own
-(pods cannot write there), the owner stands in the pod's metadata, and the job's name and attempt on the Job itself, where the
+(pods cannot write there), the owner is in the pod's metadata, and the job's name and attempt are on the Job itself, where the
 watcher reads them, too (`scheduler_bridge.schedulers.kubernetes.client.lineage`).
 """
 
@@ -38,7 +38,7 @@ _PARTS = 3
 
 
 class PodDirectory(NamedTuple):
-    """What the name of a pod's directory says."""
+    """The parts of the name of a pod's directory."""
 
     namespace: str
     pod: str
@@ -97,7 +97,7 @@ class PodLogs:
             if (where := PodDirectory.parse(entry.name)) is None:
                 continue
             standing.add(where)
-            container, chunk = self._of(where, pods.get(where.uid))
+            container, chunk = self._look_up(where, pods.get(where.uid))
             if chunk:
                 place = Path(entry.path, container)
                 logs |= {each.path: chunk for each in _scan(place) if _is_log(each.name)}
@@ -105,7 +105,7 @@ class PodLogs:
             self._known = {where: known for where, known in self._known.items() if where in standing}
         return logs
 
-    def _of(self, where: PodDirectory, pod: Pod | None) -> tuple[str, LogChunk | None]:
+    def _look_up(self, where: PodDirectory, pod: Pod | None) -> tuple[str, LogChunk | None]:
         """Return what is known of a pod; ask for its Job where nothing is."""
         with self._asked:
             if (known := self._known.get(where)) is not None:

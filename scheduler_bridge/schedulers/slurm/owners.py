@@ -22,14 +22,14 @@ class SlurmOwners:
             name: JobOwners(SlurmClient(SlurmCommands(cluster=name)).owners) for name in names
         }
 
-    def of(self, job: str) -> int | str | None:
+    def owner_of(self, job: str) -> int | str | None:
         """Return the user id of the owner of `job`, or why none is known; None while it is being asked for the first time."""
         try:
             cluster, own = split(job)
         except SlurmRefused as error:
             return str(error)
         owners = self._owners.get(cluster)
-        return f"{cluster} is none of slurm.clusters" if owners is None else owners.of(own)
+        return f"{cluster} is none of slurm.clusters" if owners is None else owners.answer_for(own)
 
     def close(self) -> None:
         """Ask no more."""

@@ -19,7 +19,7 @@ class SlurmRuns:
 
     def job(self, sluid: str) -> str | None:
         """Return the id of the job; None where it is not known, or not yet."""
-        answer = self._answers.of(sluid)
+        answer = self._answers.answer_for(sluid)
         return answer[0] if isinstance(answer, tuple) else None
 
     def close(self) -> None:

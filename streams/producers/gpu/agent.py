@@ -132,10 +132,10 @@ class GpuAgent:
         self.last_round = time.monotonic()
         self.metrics.last_round.set(self._clock())
         self._record(samples)
-        self.take(samples)
+        self.ship(samples)
         return samples
 
-    def take(self, samples: Iterable[GpuSample]) -> None:
+    def ship(self, samples: Iterable[GpuSample]) -> None:
         """Ship `samples`; never waits."""
         for sample in samples:
             source = Source("", node=sample.node, ordering_key=f"{sample.node}/{sample.gpu}")

@@ -68,7 +68,7 @@ class NvmlSource:
         if count == 0:
             nvml.nvmlShutdown()
             raise GpuError(
-                "expected an NVIDIA GPU, but NVML shows none. In a container, hand the devices in (--gpus all); "
+                "expected an NVIDIA GPU, but NVML shows none. In a container, pass the devices in (--gpus all); "
                 "without a GPU, replay a recording: --replay FILE"
             )
         self._gpus = [_Gpu(index) for index in range(count)]
@@ -81,7 +81,7 @@ class NvmlSource:
 
     @property
     def about(self) -> str:
-        """What recordings made from here say of their origin."""
+        """The origin that recordings made from here state."""
         with contextlib.suppress(nvml.NVMLError):
             return f"recorded through NVML, driver {nvml.nvmlSystemGetDriverVersion()}"
         return "recorded through NVML"
@@ -91,7 +91,7 @@ class NvmlSource:
         if self._xids is None:
             raise GpuError("expected an open NVML source, but it was closed")
         now = self._clock()
-        xids = self._xids.take()
+        xids = self._xids.pop_all()
         samples = [self._sample(gpu, now, xids.get(gpu.index, []), self._xids) for gpu in self._gpus]
         self._xids.start()
         return samples
@@ -136,7 +136,7 @@ class NvmlSource:
 
     @staticmethod
     def _log_change(gpu: _Gpu, error: str) -> None:
-        """Say once when a GPU begins to fail and once when it is well again."""
+        """Log once when a GPU begins to fail and once when it works again."""
         if error and not gpu.error:
             log.error("gpu_unreadable", gpu=gpu.index, uuid=gpu.uuid, error=error)
         elif gpu.error and not error:

@@ -31,7 +31,7 @@ ABSENT = frozenset(
         nvml.NVML_ERROR_ARGUMENT_VERSION_MISMATCH,
     }
 )
-"""Answers that say "this GPU or driver has no such field": the field is null and nothing is wrong."""
+"""Answers that mean "this GPU or driver has no such field": the field is null and nothing is wrong."""
 
 LOST = frozenset({nvml.NVML_ERROR_GPU_IS_LOST, nvml.NVML_ERROR_GPU_NOT_FOUND, nvml.NVML_ERROR_UNINITIALIZED})
 """Answers after which no other field of this GPU is worth asking for: each question to a dead GPU may take seconds."""
@@ -60,7 +60,7 @@ OwnerOf = Callable[[int], Owner]
 
 
 def read(handle: Handle, owner_of: OwnerOf) -> tuple[dict[str, Any], str]:
-    """Return the fields of a `GpuSample` that this GPU answers for, and what NVML said went wrong (empty: nothing).
+    """Return the fields of a `GpuSample` that this GPU answers for, and the problems that NVML reported (empty: none).
 
     A field that is absent is left out; a field that fails is left out and the first such is named.
 

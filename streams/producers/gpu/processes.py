@@ -13,7 +13,7 @@ RANK_VARIABLES = (
     *("SCHEDMATE_RANK", "RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"),
     *("MV2_COMM_WORLD_RANK", "SLURM_PROCID"),
 )
-"""Where a global rank stands, in the order of `streams.producers.environment`, which numbers the ranks of logs."""
+"""Variables of the global rank, in the order of `streams.producers.environment`, which numbers the ranks of logs."""
 
 MAX_ENVIRONMENT = 1 << 20
 """Bytes of an environment that are read. Any user of the host may start a process with a larger one."""
@@ -42,10 +42,10 @@ def owner_of(
 
     Another user's environment can be read only with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. Without them the job still
     follows from the process's control group where Slurm tracks processes by cgroup, for that file is open to all.
-    A process that has ended, or belongs to another pid namespace, has no owner. The environment is the process's own word:
-    whoever starts a process can name another's job in it.
+    A process that has ended, or belongs to another pid namespace, has no owner. The environment is set by the process's user, who
+    can name another's job in it.
 
-    Where there are several `clusters` of Slurm, a control group does not say whose job its number is: then no job is named.
+    Where there are several `clusters` of Slurm, a control group does not show which cluster its job number is of: then no job is named.
     `job_of_run` returns the job of a SLUID (see `SlurmRuns`); None where it is not known, or not yet.
     """
     owner = _owner_by_environment(_environment(proc / str(pid) / "environ"), clusters)

@@ -1,6 +1,6 @@
-"""Recordings of GPU samples: written beside the sampling, replayed where there is no GPU.
+"""Recordings of GPU samples: written during the sampling, replayed where there is no GPU.
 
-A recording is JSON lines, compressed where its name ends in `.gz`: a header that says where the samples are from, then one
+A recording is JSON lines, compressed where its name ends in `.gz`: a header that names the origin of the samples, then one
 `GpuSample` a line, in the order of time.
 """
 
@@ -39,11 +39,11 @@ class RecordingHeader(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InvalidRecording(GpuError):
-    """A file that cannot be replayed; the message says what was expected and what came."""
+    """A file that cannot be replayed; the message states what was expected and what came."""
 
 
 def shipped_recording() -> Path:
-    """Return the recording that comes with the package. It is made up, and says so."""
+    """Return the recording that comes with the package. It is synthetic, as its header states."""
     return Path(str(resources.files(__package__) / "recordings" / "made_up.jsonl"))
 
 
@@ -81,7 +81,7 @@ class RecordingWriter:
 
 
 class RecordingSource:
-    """Replays a recording at the pace at which it was made, re-based to now; every sample says `recorded`.
+    """Replays a recording at the pace at which it was made, re-based to now; every sample has `recorded` set.
 
     The file is read as it is needed: its size does not matter. A line that is no sample is counted and passed over; the end
     of a file that was cut off while being written is its end.
@@ -94,7 +94,7 @@ class RecordingSource:
         timer: Seconds that only grow, for the pace. A wall clock that jumps does not disturb the replay.
 
     Attributes:
-        header: What the recording says of itself.
+        header: The recording's header.
         bad_lines: Lines that were no samples.
 
     Raises:
@@ -127,7 +127,7 @@ class RecordingSource:
 
     @property
     def about(self) -> str:
-        """What recordings made from here say of their origin."""
+        """The origin that recordings made from here state."""
         return f"replayed: {self.header.about}"
 
     @property

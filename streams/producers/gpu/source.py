@@ -6,7 +6,7 @@ from schedmate_records import GpuSample, UserError
 
 
 class GpuError(UserError):
-    """No GPU can be sampled at all; the message says what to do. One sick GPU among others is never an error."""
+    """No GPU can be sampled at all; the message states what to do. One sick GPU among others is never an error."""
 
 
 class GpuSource(Protocol):
@@ -17,7 +17,7 @@ class GpuSource(Protocol):
         """True once there will never be another sample."""
 
     def sample(self) -> list[GpuSample]:
-        """Return what is to be said now: for real GPUs one sample each.
+        """Return the current samples: for real GPUs one sample each.
 
         Raises:
             GpuError: Nothing could be sampled this time. The next call may succeed.
@@ -28,5 +28,5 @@ class GpuSource(Protocol):
 
 
 def sample_id(node: str, gpu: int, time: float) -> str:
-    """Return the id of the sample of `gpu` of `node` at `time` (seconds since 1970; told apart to the millisecond)."""
+    """Return the id of the sample of `gpu` of `node` at `time` (seconds since 1970, with a resolution of one millisecond)."""
     return f"gpu/{node}/{gpu}/{round(time * 1000)}"

@@ -1,4 +1,4 @@
-"""Xid events: the driver's own error reports about a GPU, waited for beside the sampling.
+"""Xid events: the driver's own error reports about a GPU, awaited while the GPUs are sampled.
 
 Sources: NVML API reference, "Event Handling Methods"; NVIDIA, "Xid Errors".
 """
@@ -46,7 +46,7 @@ class XidWatch:
             self._handles[gpu] = handle
         self._changed.set()
 
-    def take(self) -> dict[int, list[int]]:
+    def pop_all(self) -> dict[int, list[int]]:
         """Return the Xids that came since the last call, by GPU, in order."""
         with self._lock:
             seen, self._seen = self._seen, {}

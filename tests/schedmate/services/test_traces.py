@@ -56,7 +56,7 @@ def test_the_share_of_the_chunks_follows_from_where_they_stand() -> None:
     taken = [(message := logs(offset, "a line"), decode(LogChunk, message.value)) for offset in range(400)]
 
     def traced(share: float) -> set[str]:
-        return {each.about for each in Tracing(lambda _: None, share).begun(taken, [])}
+        return {each.about for each in Tracing(lambda _: None, share).begin_spans(taken, [])}
 
     some = traced(0.25)
     assert 60 < len(some) < 140

@@ -42,7 +42,9 @@ def test_who_does_not_fit_is_held_and_who_fits_is_released() -> None:
         ("release", "3", 0),
         ("hold", "4", 2),
     ]
-    assert found[0].reason == "Spot jobs may have 4 GPUs, and have 3. Job 1 asks for 2 and does not fit."
+    assert (
+        found[0].reason == "The quota of spot jobs is 4 GPUs, of which 3 are in use. Job 1 asks for 2 and does not fit."
+    )
     assert (found[0].mode, found[0].expires, found[1].mode) == (Mode.ACT, NOW + 300, Mode.ACT)
 
 

@@ -51,7 +51,7 @@ WRONG: dict[str, tuple[Change, str]] = {
     "TLS": (lambda b, good: replace(good, brokers=(f"127.0.0.1:{b.port}",)), "only one of us uses TLS"),
     "no password": (
         lambda b, good: replace(good, brokers=(f"127.0.0.1:{b.port}",), security_protocol="SASL_PLAINTEXT"),
-        "asks nobody for a password on this port",
+        "asks for no password on this port",
     ),
     "no certificate": (
         lambda b, good: replace(good, brokers=(f"127.0.0.1:{b.certificate_port}",), security_protocol="SSL", sasl_mechanism=""),

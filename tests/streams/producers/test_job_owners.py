@@ -47,33 +47,33 @@ def owners(scheduler: Scheduler, clock: Clock) -> Iterator[JobOwners]:
 
 
 def test_a_job_is_asked_for_once(owners: JobOwners, scheduler: Scheduler) -> None:
-    assert owners.of("1") is None  # not answered yet: nobody waits for a scheduler
-    wait_for(lambda: owners.of("1") == 1001)
+    assert owners.answer_for("1") is None  # not answered yet: nobody waits for a scheduler
+    wait_for(lambda: owners.answer_for("1") == 1001)
     assert scheduler.asked == [["1"]]
 
 
 def test_a_job_that_is_not_known_is_asked_for_again_later(
     owners: JobOwners, scheduler: Scheduler, clock: Clock
 ) -> None:
-    owners.of("2")
-    wait_for(lambda: "knows no job 2" in str(owners.of("2")))
+    owners.answer_for("2")
+    wait_for(lambda: "knows no job 2" in str(owners.answer_for("2")))
     assert scheduler.asked == [["2"]]
     scheduler.jobs["2"] = 1002
     clock.now += 60
-    wait_for(lambda: owners.of("2") == 1002)
+    wait_for(lambda: owners.answer_for("2") == 1002)
 
 
 def test_a_scheduler_that_is_away_is_the_reason(owners: JobOwners, scheduler: Scheduler, clock: Clock) -> None:
     scheduler.away = True
-    owners.of("1")
-    wait_for(lambda: owners.of("1") == "slurmctld is down")
+    owners.answer_for("1")
+    wait_for(lambda: owners.answer_for("1") == "slurmctld is down")
     scheduler.away = False
     clock.now += 60
-    wait_for(lambda: owners.of("1") == 1001)
+    wait_for(lambda: owners.answer_for("1") == 1001)
 
 
 def test_what_is_remembered_is_bounded(owners: JobOwners, scheduler: Scheduler) -> None:
     scheduler.jobs = {str(job): job for job in range(100)}
     for job in range(100):
-        wait_for(lambda job=job: owners.of(str(job)) == job)  # type: ignore[misc]
+        wait_for(lambda job=job: owners.answer_for(str(job)) == job)  # type: ignore[misc]
     assert len(owners) <= 6

@@ -19,13 +19,13 @@ def test_runs_give_the_order_back(topics: list[str]) -> None:
     places = [Position(topic, 0, topics[:at].count(topic)) for at, topic in enumerate(topics)]
     order = Order()
     for place in places:
-        order.take([place])
+        order.record([place])
     assert [Position(topic, 0, at) for topic, first, end in order.runs for at in range(first, end)] == places
 
 
 def test_the_oldest_of_too_much_is_let_go() -> None:
     order = Order()
-    order.take([Position(LOGS, 0, 2 * number) for number in range(2 * MOST)])
+    order.record([Position(LOGS, 0, 2 * number) for number in range(2 * MOST)])
     assert order.runs == [(LOGS, 2 * number, 2 * number + 1) for number in range(MOST, 2 * MOST)]
 
 

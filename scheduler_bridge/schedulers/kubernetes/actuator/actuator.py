@@ -85,18 +85,18 @@ class KubernetesActuator(Actuator):
         return action in _SUPPORTED
 
     def job(self, job: str) -> JobView | None:
-        """Return what Kubernetes says of a job; None where there is no object of it (any more)."""
+        """Return the state of a job in Kubernetes; None where it has no object (any more)."""
         with translated():
             found = self._lookup.find(job)
             return found.view() if found else None
 
     def nodes(self, _beside: str = "", /) -> list[NodeView]:
-        """Return what Kubernetes says of all nodes."""
+        """Return the state of all nodes in Kubernetes."""
         with translated():
             return [self._drains.view(node) for node in self._client.nodes()]
 
     def queue(self) -> Queue:
-        """Return jobs that wait for a place, jobs that hold one, and what the nodes have beside all other pods."""
+        """Return jobs that wait for a place, jobs that hold one, and what other pods leave free on the nodes."""
         with translated():
             jobs: list[Job | WorkloadObject] = [*self._client.list_all(Job)[0], *self._workloads()]
             pods = self._client.list_all(Pod)[0]
@@ -130,8 +130,8 @@ class KubernetesActuator(Actuator):
         """Stop a running job; its own controller, or Kueue, starts it again.
 
         The pods of a batch/v1 Job are evicted through the eviction API, those of other kinds and of what Kueue admitted are stopped by
-        their controllers. All pods are tried first (a dry run), so that a PodDisruptionBudget that forbids one leaves the others
-        alone. What runs cannot be changed, so it is not told its checkpoint; and its pods are made again at once, whatever `delay` is:
+        their controllers. All pods are tried first (a dry run), so that a PodDisruptionBudget that forbids one protects the others, too.
+        What runs cannot be changed, so it does not learn its checkpoint. Its pods are made again at once, whatever `delay` is:
         the scheduler gives a freed place to the pod of the highest priority.
         """
         with translated():
@@ -174,7 +174,7 @@ class KubernetesActuator(Actuator):
         else:
             with translated():
                 changed = self._client.patch_job(_job(before), {**_noted(before, key), "spec": {"suspend": False}})
-                seen = self._lookup.of(job, changed)
+                seen = self._lookup.target_of(job, changed)
             if seen.state is SchedulerJobState.HELD:
                 raise ActuatorError(f"{job} resumed", seen.state.value, seen.where_to_look())
         tell(self._client, seen.owner, Action.RELEASE, key)
@@ -249,7 +249,7 @@ class KubernetesActuator(Actuator):
                     f"no {owner.KIND} {name} yet", "somebody else made it", "nothing was done"
                 ) from None
         made = self._lookup.read(type(owner), where.namespace, name)
-        if not self._lookup.is_still(owner):  # whoever deleted it meanwhile wants none in its place
+        if not self._lookup.is_still(owner):  # it was deleted meanwhile: its user wants no replacement
             self._delete(made)
             raise ActuatorError(
                 f"{before.job} to be there", "it was deleted meanwhile", f"its new {owner.KIND} was deleted, too"
@@ -257,7 +257,7 @@ class KubernetesActuator(Actuator):
         tell(self._client, made, Action.RESTART, key)
         deadline = self._clock() + self._limits.settle
         while True:
-            seen = self._lookup.of(before.job, self._lookup.read(type(owner), where.namespace, name))
+            seen = self._lookup.target_of(before.job, self._lookup.read(type(owner), where.namespace, name))
             placed = [pod for pod in seen.pods if pod.spec.node_name]
             if len(placed) >= max(1, wanted_pods(seen.owner)) or self._clock() >= deadline:
                 return seen
@@ -328,7 +328,7 @@ def _noted(target: Target, key: str) -> dict[str, object]:
 
 
 def _any_left(target: Target, uids: set[str]) -> bool:
-    return any(pod.metadata.uid in uids and not pod.over for pod in target.pods)
+    return any(pod.metadata.uid in uids and not pod.is_over for pod in target.pods)
 
 
 def _job(target: Target) -> Job:

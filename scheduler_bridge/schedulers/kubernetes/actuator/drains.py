@@ -80,7 +80,7 @@ class Drains:
         return self.view(seen)
 
     def _change(self, name: str, change: Callable[[Node], dict[str, object]]) -> Node:
-        """Change a node as `change` says of its present state, and return it as it is afterwards."""
+        """Change a node by what `change` returns for its present state, and return it as it is afterwards."""
         with translated():
             for _ in range(_RETRIES):
                 before = self._client.node(name)

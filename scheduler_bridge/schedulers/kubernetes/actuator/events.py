@@ -1,4 +1,4 @@
-"""Events that say on an object what the bridge did to it: `kubectl describe` shows them."""
+"""Events on an object that state what the bridge did to it: `kubectl describe` shows them."""
 
 import structlog
 
@@ -10,7 +10,7 @@ log = structlog.get_logger(__name__)
 
 
 def tell(client: KubernetesClient, about: Job | WorkloadObject | Node, action: Action, key: str) -> None:
-    """Write an Event. What was done stands without it."""
+    """Write an Event. If that fails, the act remains done."""
     try:
         reason = "".join(word.capitalize() for word in action.value.split("_"))
         client.tell(about, f"SchedMate{reason}", f"The SchedMate bridge carried out {key}.")

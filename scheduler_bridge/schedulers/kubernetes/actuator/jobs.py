@@ -39,7 +39,7 @@ def acts_of(job: Job | WorkloadObject) -> tuple[str, ...]:
 
 def present(pods: Sequence[Pod]) -> list[Pod]:
     """Return the pods that have not ended and are not being stopped."""
-    return [pod for pod in pods if not pod.over and pod.metadata.deletion_timestamp is None]
+    return [pod for pod in pods if not pod.is_over and pod.metadata.deletion_timestamp is None]
 
 
 def state_of(job: Job | WorkloadObject, pods: Sequence[Pod], queued: QueuedWorkload | None = None) -> SchedulerJobState:
@@ -63,7 +63,7 @@ def state_of(job: Job | WorkloadObject, pods: Sequence[Pod], queued: QueuedWorkl
         rests = SchedulerJobState.PENDING if is_queued(job) and not stopped else SchedulerJobState.HELD
         if rests is SchedulerJobState.HELD and cancelled:
             rests = SchedulerJobState.CANCELLED
-        return SchedulerJobState.STOPPING if _left(job, pods) else rests
+        return SchedulerJobState.STOPPING if _has_active_pods(job, pods) else rests
     if stopped:
         return SchedulerJobState.STOPPING
     runs = any(pod.status.phase == "Running" for pod in present(pods))
@@ -115,7 +115,7 @@ def outlives_eviction(job: Job, pods: int) -> bool:
     """True where the Job goes on when so many of its pods are evicted.
 
     Each evicted pod counts as failed towards backoffLimit, unless a rule of the podFailurePolicy ignores disruptions. Rules are
-    tried in order; one before it that speaks of exit codes may fit an evicted pod, too, so only the first rule is trusted.
+    tried in order; one before it that matches exit codes may fit an evicted pod, too, so only the first rule is trusted.
     """
     rules = job.spec.pod_failure_policy.rules if job.spec.pod_failure_policy else []
     first = rules[0] if rules else None
@@ -157,6 +157,6 @@ def _priority_class(job: Job | WorkloadObject, queued: QueuedWorkload | None) ->
     return job.spec.template.spec.priority_class_name if isinstance(job, Job) else job.priority_class
 
 
-def _left(job: Job | WorkloadObject, pods: Sequence[Pod]) -> bool:
+def _has_active_pods(job: Job | WorkloadObject, pods: Sequence[Pod]) -> bool:
     counted = isinstance(job, Job) and (job.status.active > 0 or job.status.terminating > 0)
-    return counted or any(not pod.over for pod in pods)
+    return counted or any(not pod.is_over for pod in pods)

@@ -93,9 +93,9 @@ class Lookup:
     def find(self, job: str) -> Target | None:
         """Return a job; None where there is no object of it (any more)."""
         owner = self._newest(job)
-        return self.of(job, owner) if owner else None
+        return self.target_of(job, owner) if owner else None
 
-    def of(self, job: str, owner: Job | WorkloadObject) -> Target:
+    def target_of(self, job: str, owner: Job | WorkloadObject) -> Target:
         """Return the job that an object is an attempt of."""
         meta = owner.metadata
         label = _BY_NAME if isinstance(owner, Job) else owner.NAME_LABEL
@@ -110,7 +110,7 @@ class Lookup:
             raise ActuatorError("a job that Kubernetes knows", repr(job[:80]), expected)
         if ruler := ruler_of(found.owner):
             came = f"{job} belongs to {ruler.name}: {ruler.why}"
-            raise ActuatorError("a job that nobody else restarts", came, "nothing was done")
+            raise ActuatorError("a job that no controller of its own restarts", came, "nothing was done")
         if states and found.state not in states:
             raise ActuatorError(f"a job that is {states[0]}", f"{job} is {found.state}", "nothing was done")
         return found
@@ -170,7 +170,7 @@ class Lookup:
         uid = owner.metadata.uid
         found = self._client.workloads(QueuedWorkload, owner.metadata.namespace, f"{QueuedWorkload.UID_LABEL}={uid}")
         mine = [one for one in found if (by := one.metadata.controller) and by.uid == uid]
-        return max(mine, key=_made, default=None)
+        return max(mine, key=_creation_time, default=None)
 
 
 def _kind(where: JobName | None) -> type[Job | WorkloadObject] | None:
@@ -179,10 +179,10 @@ def _kind(where: JobName | None) -> type[Job | WorkloadObject] | None:
     return kind_named(where.word) if where.word else Job
 
 
-def _made(one: Job | WorkloadObject | QueuedWorkload) -> float:
+def _creation_time(one: Job | WorkloadObject | QueuedWorkload) -> float:
     made = one.metadata.creation_timestamp
     return made.timestamp() if made else 0.0
 
 
 def _age(one: Job | WorkloadObject) -> tuple[float, int]:
-    return (_made(one), present_attempt(one))
+    return (_creation_time(one), present_attempt(one))

@@ -11,7 +11,7 @@ from ..client import ACTS, Node, Pod, Taint, gpus
 DRAINED_BY = "schedmate.io/drained-by"
 """Annotation: the key of the act that drained the node, then the reason."""
 TAINT = "schedmate.io/drained"
-"""Taint that says whose cordon it is. Both are there, or the drain is not the bridge's (any more)."""
+"""Taint that marks a cordon as the bridge's. Both are there, or the drain is not the bridge's (any more)."""
 _LEAVES = frozenset(
     {
         "ToBeDeletedByClusterAutoscaler",
@@ -49,7 +49,7 @@ def works(pod: Pod) -> bool:
     """True for a pod that must end before a node is empty: not over, and no part of the node itself (DaemonSet, static pod)."""
     owner = pod.metadata.controller
     part = _MIRROR in pod.metadata.annotations or (owner is not None and owner.kind in ("DaemonSet", "Node"))
-    return not pod.over and not part
+    return not pod.is_over and not part
 
 
 def node_view(node: Node, pods: Sequence[Pod], pool_labels: Sequence[str]) -> NodeView:
@@ -83,6 +83,6 @@ def _state(node: Node, pods: Sequence[Pod]) -> SchedulerNodeState:
 
 
 def _is_no_place(node: Node) -> bool:
-    """True where taints of the cluster's own say that no job is to start there. A control plane with GPUs is meant for some."""
+    """True where taints of the cluster's own forbid jobs there. A control plane with GPUs is meant for some."""
     hard = {taint.key for taint in node.spec.taints if taint.effect in ("NoSchedule", "NoExecute")}
     return bool(hard & _LEAVES) or (bool(hard & _CONTROL_PLANE) and not gpus(node.status.allocatable))

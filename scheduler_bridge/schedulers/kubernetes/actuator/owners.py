@@ -23,7 +23,7 @@ class Ruler:
 
 
 def ruler_of(job: Job | WorkloadObject) -> Ruler | None:
-    """Return who rules a job besides its user; None where nobody does. A CronJob makes Jobs and starts none again."""
+    """Return what controls a job besides its user; None for nothing. A CronJob makes Jobs and starts none again."""
     owner = job.metadata.controller
     if owner and not (owner.kind == "CronJob" and owner.api_version.startswith("batch/")):
         if kind := kind_of(owner):
@@ -39,5 +39,5 @@ def ruler_of(job: Job | WorkloadObject) -> Ruler | None:
 
 
 def is_queued(job: Job | WorkloadObject) -> bool:
-    """True for what Kueue admits and suspends: while it is suspended it waits in Kueue's queue, and nobody holds it."""
+    """True for what Kueue admits and suspends: while it is suspended it waits in Kueue's queue, and is not held."""
     return QUEUE in job.metadata.labels and (isinstance(job, Job) or bool(job.SUSPEND))

@@ -42,14 +42,14 @@ def queue_of(
         owner = pod.metadata.controller
         if name := names.get(owner.uid, "") if owner else "":
             targets[name].pods.append(pod)
-        if pod.spec.node_name and not pod.over:
+        if pod.spec.node_name and not pod.is_over:
             on[pod.spec.node_name].append(pod)
     capacities = {node.metadata.name: _capacity(node, on[node.metadata.name], names, pool_labels) for node in nodes}
     indices = _Indices(capacities)
     running = [
         _running(target, held, indices)
         for target in targets.values()
-        if (held := [pod for pod in target.pods if pod.spec.node_name and not pod.over])
+        if (held := [pod for pod in target.pods if pod.spec.node_name and not pod.is_over])
     ]
     lowest = min((job.view.priority or 0 for job in running), default=0)
     waiting = [
@@ -84,12 +84,12 @@ def _targets(
 
 
 class _Indices:
-    """Deals out the GPUs of each node: Kubernetes does not say which of them a pod holds, and gives whole ones alone."""
+    """Deals out the GPUs of each node: Kubernetes does not report which of them a pod holds, and gives only whole ones."""
 
     def __init__(self, capacities: Mapping[str, Capacity]) -> None:
         self._free = {name: list(range(node.gpus)) for name, node in capacities.items()}
 
-    def take(self, node: str, number: int) -> dict[int, float]:
+    def assign(self, node: str, number: int) -> dict[int, float]:
         free = self._free.get(node, [])
         return {free.pop(): 1.0 for _ in range(min(number, len(free)))}
 
@@ -112,7 +112,7 @@ def _running(target: Target, pods: Sequence[Pod], indices: _Indices) -> RunningJ
     held: dict[str, Share] = {}
     for pod in pods:
         took, before = requested(pod.spec), held.get(pod.spec.node_name, Share())
-        dealt = indices.take(pod.spec.node_name, took[2])
+        dealt = indices.assign(pod.spec.node_name, took[2])
         held[pod.spec.node_name] = Share(before.cpus + took[0], before.memory + took[1], {**before.gpus, **dealt})
     leaving = len(present(pods)) < len(pods)
     if (

@@ -63,7 +63,7 @@ def successor(
         lineage: The name of the first object.
         attempt: The number of the new attempt.
         exclude: Nodes that it must not run on, besides those that it avoids already.
-        acts: What stands in the annotation of acts.
+        acts: The value of the annotation of acts.
         checkpoint: Path from which it may go on; empty where none is known.
     """
     meta = before["metadata"]

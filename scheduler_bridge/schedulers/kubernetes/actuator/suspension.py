@@ -1,8 +1,8 @@
 """Acts on jobs that can be stopped and let go again: those of other kinds than batch/v1 Job, and all that wait in a queue of Kueue.
 
-Who stops them is their own controller, told through their own fields: a Job's backoffLimit or a JobSet's maxRestarts is not spent. What
-Kueue admits is told to Kueue alone; the bridge never resumes what Kueue suspended. An order that no controller took in time is withdrawn:
-it must not be obeyed long after it was reported as failed.
+Their own controller stops them, through their own fields: a Job's backoffLimit or a JobSet's maxRestarts is not spent. What
+Kueue admits is suspended through Kueue alone; the bridge never resumes what Kueue suspended. An order that no controller took in time
+is withdrawn: it must not be obeyed long after it was reported as failed.
 """
 
 import contextlib
@@ -131,9 +131,9 @@ class Suspension:
         key: str,
         notes: dict[str, str | None] | None = None,
     ) -> Order | None:
-        """Note an act on the job, and tell whoever is to carry it out: in one patch where that is its own field.
+        """Note an act on the job, and order its controller to carry it out: in one patch where that is a field of the job.
 
-        Returns the order that was given; None where fields say it all.
+        Returns the order that was given; None where fields suffice.
         """
         owner, told = target.owner, _patched_object(target)
         change: Patch = {"stop": told.stop, "resume": told.resume, "end": told.end}[what](key)

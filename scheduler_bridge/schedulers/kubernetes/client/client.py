@@ -38,7 +38,7 @@ _PAGE = 500
 """Objects of one answer to a list, as kubectl asks for them."""
 _PAGES = 400
 _WATCHED = 300
-"""Seconds after which the API server ends a watch. It is begun again from where it stood."""
+"""Seconds after which the API server ends a watch. The next one continues from the same resource version."""
 
 
 class _List(msgspec.Struct):
@@ -285,7 +285,7 @@ class KubernetesClient:
             raise KubernetesUnavailable(error.expected, error.came, "it is asked again once it is ready") from error
 
     def _is_ready(self) -> bool:
-        """False where the API server says that it is not ready: one that has just started does not know yet who may do what."""
+        """False where the API server reports that it is not ready: one that has just started does not know yet who may do what."""
         with contextlib.suppress(urllib3.exceptions.HTTPError, OSError, official.ApiException):
             request = self._api.param_serialize("GET", "/readyz", auth_settings=["BearerToken"])
             return bool(self._api.call_api(*request, _request_timeout=self._limits["_request_timeout"]).status == 200)
@@ -302,7 +302,7 @@ def _selected(fields: str) -> dict[str, str]:
 
 
 def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a patch that says what both say about `metadata`, and what `other` says besides."""
+    """Return a patch with the `metadata` of both, and with the other fields of `other`."""
     return {**one, **other, "metadata": {**one.get("metadata", {}), **other.get("metadata", {})}}
 
 

@@ -1,7 +1,7 @@
 """How a job keeps its id while Jobs come and go.
 
 A Job that has ended cannot start again: a restart makes a new one. All Jobs of one lineage are one job with one id,
-`NAMESPACE/LINEAGE`; the annotation on each says which attempt it is. Of another kind the id names it, too: `NAMESPACE/jobset/LINEAGE`.
+`NAMESPACE/LINEAGE`; an annotation on each holds the attempt's number. Of another kind the id names it, too: `NAMESPACE/jobset/LINEAGE`.
 """
 
 import re
@@ -14,7 +14,7 @@ LINEAGE = "schedmate.io/lineage"
 ATTEMPT = "schedmate.io/attempt"
 """Annotation (and label of the pods of a restarted Job): how often the job was started before. 0 where it is absent."""
 INCARNATION = "schedmate.io/incarnation"
-"""Annotation of a restarted Job: the uid of the first Job of its lineage, which tells lineages of one name apart."""
+"""Annotation of a restarted Job: the uid of the first Job of its lineage, which distinguishes lineages of one name."""
 ACTS = "schedmate.io/acts"
 """Annotation: the keys of what was done to the job or node."""
 STOPPED_FOR = "schedmate.io/stopped-for"

@@ -80,7 +80,7 @@ class NodeAffinity(Object, frozen=True):
 
 
 class PodAffinity(Object, frozen=True):
-    """Beside which pods a pod must, or must not, run."""
+    """Pods with which a pod must, or must not, share a node."""
 
     required: list[dict[str, Any]] = field(name="requiredDuringSchedulingIgnoredDuringExecution", default=[])
 
@@ -155,7 +155,7 @@ class ContainerState(Object, frozen=True):
 
 
 class ContainerStatus(Object, frozen=True):
-    """What the kubelet says of a container."""
+    """The kubelet's report about a container."""
 
     state: ContainerState = ContainerState()
 
@@ -177,13 +177,13 @@ class Pod(Object, frozen=True):
     status: PodStatus = PodStatus()
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """True once its containers have ended."""
         return self.status.phase in ("Succeeded", "Failed")
 
 
 class OnPodCondition(Object, frozen=True):
-    """A condition of a pod that a rule speaks of."""
+    """A condition of a pod that a rule refers to."""
 
     type: str = ""
 
@@ -264,7 +264,7 @@ class NodeSpec(Object, frozen=True):
 
 
 class NodeStatus(Object, frozen=True):
-    """What the kubelet says of its node."""
+    """The kubelet's report about its node."""
 
     allocatable: dict[str, str] = {}
     conditions: list[Condition] = []
@@ -282,12 +282,12 @@ class Node(Object, frozen=True):
 
     @property
     def ready(self) -> bool:
-        """True where its kubelet says that it takes pods."""
+        """True where its kubelet reports that it takes pods."""
         return any(one.type == "Ready" and one.status == "True" for one in self.status.conditions)
 
 
 class ListMeta(Object, frozen=True):
-    """Where a list stands."""
+    """The resource version of a list."""
 
     resource_version: str = ""
     continue_: str = field(name="continue", default="")

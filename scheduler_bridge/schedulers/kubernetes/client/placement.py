@@ -1,4 +1,4 @@
-"""Nodes that a pod is kept away from, as node affinity says it.
+"""Nodes that a pod is kept away from, as node affinity expresses it.
 
 Nodes are named by `metadata.name`, a field: the label `kubernetes.io/hostname` may differ from it, and nodes may share one.
 """

@@ -91,7 +91,7 @@ class Informer(Generic[_T]):
                 log.info("watch_expired", kind=self._kind.__name__, error=str(expired))
                 self._version = ""
             except KubernetesNotFound:
-                self._none()
+                self._clear_unknown_kind()
                 stop.wait(_UNKNOWN)
             except KubernetesError as error:
                 self.error = error
@@ -103,7 +103,7 @@ class Informer(Generic[_T]):
         """Take in one document of a watch.
 
         Raises:
-            ResourceVersionExpired: It says that the resource version is too old.
+            ResourceVersionExpired: The error is that the resource version is too old.
             KubernetesError: It is another error of the server, or no document of a watch.
         """
         if not line.strip():
@@ -130,7 +130,7 @@ class Informer(Generic[_T]):
         self._version = "" if status.code == _GONE else self._version
         raise wrong("a change", f"{status.code} {status.message}"[:300], "the list is read again")
 
-    def _none(self) -> None:
+    def _clear_unknown_kind(self) -> None:
         """Take in that the cluster does not know the kind (any more)."""
         with self._lock:
             self._objects, self._version = {}, ""

@@ -1,6 +1,6 @@
 """What happened between two looks at the jobs and pods of a cluster.
 
-Looks, not single changes, decide what is told: a change that a watch missed shows in the next look.
+Events follow from looks, not from single changes: a change that a watch missed shows in the next look.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,14 +34,14 @@ OWNER = "batch.kubernetes.io/controller-uid"
 
 
 class ReportedJob(msgspec.Struct, kw_only=True):
-    """What was told of a job so far.
+    """What was reported about a job so far.
 
     Attributes:
         incarnation: Which job of this id it is: the uid of the first object of its lineage.
         uid: The object that is its newest attempt.
-        attempt: The newest attempt that was told of.
-        started: The newest attempt whose start was told; -1 for none.
-        ended: The newest attempt whose end was told; -1 for none.
+        attempt: The newest attempt that was reported.
+        started: The newest attempt whose start was reported; -1 for none.
+        ended: The newest attempt whose end was reported; -1 for none.
         nodes: Where it ran last.
     """
 
@@ -58,11 +58,11 @@ def changes(
 ) -> tuple[list[JobEvent], dict[str, ReportedJob]]:
     """Return what happened since `known` was true, in order, and what is known from now on.
 
-    Ids follow from the object's uid, attempt and kind, so that events told twice after a crash are the same events. The Jobs of a JobSet
-    are parts of one job; only what an earlier version told of as a job of its own is told of until it ends.
+    Ids follow from the object's uid, attempt and kind, so that events reported twice after a crash are the same events. The Jobs of a
+    JobSet are parts of one job. One that an earlier version reported as a job of its own is reported until it ends.
 
     Args:
-        known: What was told so far, by job id.
+        known: What was reported so far, by job id.
         jobs: All jobs.
         pods: All pods.
         now: Seconds since 1970; the time of what Kubernetes gives no time for.
@@ -95,7 +95,7 @@ def changes(
             events += _lost(name, state, now)  # deleted, and created again under its name
             state = None
         if state and state.uid != uid and present_attempt(job) < state.attempt:
-            continue  # an earlier attempt of what was told of
+            continue  # an earlier attempt than the reported one
         events += _life(job, of.get(uid, ()), state, after, now)
     for name in known.keys() - newest.keys():
         events += _lost(name, after.pop(name), now)
@@ -111,7 +111,7 @@ def gpus(pods: Iterable[PodSpec]) -> float | None:
 def _life(
     job: Job | WorkloadObject, pods: Sequence[Pod], state: ReportedJob | None, after: dict[str, ReportedJob], now: float
 ) -> list[JobEvent]:
-    """Tell of submission, requeues, start and end."""
+    """Return events of submission, requeues, start and end."""
     name, uid, attempt, about = _id(job), job.metadata.uid, present_attempt(job), _about(job)
     incarnation = incarnation_of(job.metadata)
     about["incarnation"] = incarnation
@@ -131,7 +131,7 @@ def _life(
         events.append(_event(name, uid, attempt, EventKind.REQUEUED, time, **asked))
     state.uid, state.attempt = uid, attempt
     placed = [pod for pod in pods if pod.status.start_time and pod.spec.node_name]
-    present = [pod for pod in placed if not pod.over and pod.metadata.deletion_timestamp is None]
+    present = [pod for pod in placed if not pod.is_over and pod.metadata.deletion_timestamp is None]
     end = ending(job, pods)
     whole = len([pod for pod in present if pod.status.phase == "Running"]) >= _wanted(job) > 0
     if state.started < attempt and placed and (end or whole):

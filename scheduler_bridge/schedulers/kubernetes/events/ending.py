@@ -10,7 +10,7 @@ from ..client.objects import Condition
 _SIGNALS = range(129, 193)
 """Exit codes of a shell, or a container, that a signal ended: 128 and its number."""
 _LOST_NODE = ("DeletionByPodGC", "DeletionByTaintManager", "NodeLost", "TerminationByKubelet")
-"""Reasons of a pod's DisruptionTarget condition that speak of its node (Kubernetes: Disruptions)."""
+"""Reasons of a pod's DisruptionTarget condition that concern its node (Kubernetes: Disruptions)."""
 _WORDS = {"DeadlineExceeded": "TIMEOUT"}
 
 

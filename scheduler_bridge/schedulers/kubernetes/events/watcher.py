@@ -1,4 +1,4 @@
-"""Watches Kubernetes: threads keep its jobs and pods, and each look compares them with what was told."""
+"""Watches Kubernetes: threads keep its jobs and pods, and each look compares them with what was reported."""
 
 import threading
 import time
@@ -97,7 +97,7 @@ class KubernetesWatcher(JobWatcher[ReportedJob]):
             self._changed.wait(interval)
 
     def look(self, known: Mapping[str, ReportedJob], now: float) -> tuple[list[JobEvent], dict[str, ReportedJob], int]:
-        """Compare what there is with what was told.
+        """Compare what there is with what was reported.
 
         Raises:
             KubernetesUnavailable: It was not listed yet, or a watch broke off.

@@ -34,7 +34,7 @@ class LocalActuator(Actuator):
         return True
 
     def job(self, job: str) -> JobView | None:
-        """Return what the scheduler says of a job."""
+        """Return the state of a job in the scheduler."""
         return self._scheduler.job(job)
 
     def nodes(self, _beside: str = "", /) -> list[NodeView]:
@@ -116,12 +116,12 @@ class LocalActuator(Actuator):
     def _verify(self, job: str, what: str, reached: Callable[[JobView], bool]) -> JobView:
         """Wait until the scheduler shows the effect, and return what it shows."""
 
-        def shown(jobs: list[JobView]) -> bool:
+        def is_reached(jobs: list[JobView]) -> bool:
             return any(
                 seen.job == job and seen.state is not SchedulerJobState.STOPPING and reached(seen) for seen in jobs
             )
 
-        done = self._scheduler.wait(shown, self._patience)
+        done = self._scheduler.wait(is_reached, self._patience)
         seen = self._scheduler.job(job)
         if not done or seen is None:
             came = seen.word if seen else "an unknown job"

@@ -21,10 +21,10 @@ def event_of(
     """Return the event.
 
     Args:
-        job: To whom it happens.
+        job: The job.
         kind: What happens.
         time: Seconds since 1970.
-        partner: The job beside which it is packed, or was.
+        partner: The job with which it is packed, or was.
         newcomer: Whether it came to the slot after its partner.
         exit_code: Where it ended.
         signal: The signal that ended it; 0: none.

@@ -41,12 +41,12 @@ class LocalJob:
         ranks: Number of processes.
         environment: Added to the scheduler's own environment.
         directory: Working directory.
-        pack_with: The job beside which it asks to run.
+        pack_with: The job with which it asks to share a slot.
         state: Its state.
         attempt: How often it was started before.
         slot: Where it runs, or ran last; None before its first start.
         excluded: Slots that it is kept away from.
-        alone: True where nothing may be packed beside it, nor it beside anything.
+        alone: True where it must not share a slot with any job.
         tasks: Its processes, while they live.
         next: The state that it goes to once its processes have ended; None where their exit decides.
         beside: Jobs that share its slot.

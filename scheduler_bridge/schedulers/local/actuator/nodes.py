@@ -41,7 +41,7 @@ class LocalNodes:
         Raises:
             ActuatorError: There is no such node, or it is drained. Nothing is done then.
         """
-        node = self._known(name)
+        node = self._find(name)
         if node.reason is not None:
             raise ActuatorError("a node in service", f"{name} is drained ({node.reason})", "nothing was done")
         node.reason, node.drained_by = reason, key
@@ -53,14 +53,14 @@ class LocalNodes:
         Raises:
             ActuatorError: There is no such node, it is in service, or a person drained it and `key` is given. Nothing is done then.
         """
-        node = self._known(name)
+        node = self._find(name)
         if node.reason is None or (key and not node.drained_by):
             came = f"{name} is " + ("in service" if node.reason is None else f"drained ({node.reason})")
             raise ActuatorError("a node that the bridge drained", came, "nothing was done")
         node.reason, node.drained_by = None, ""
         node.acts += [key] if key else []
 
-    def _known(self, name: str) -> _Node:
+    def _find(self, name: str) -> _Node:
         if name not in self._nodes:
             raise ActuatorError("a node that this scheduler knows", repr(name[:40]), "nothing was done")
         return self._nodes[name]

@@ -33,7 +33,7 @@ class LocalScheduler:
     """Runs processes as jobs on the slots of this machine.
 
     A slot is a core; with more slots than cores, some share one. A slot holds one job, or a job and those that asked to be
-    packed beside it. A job's processes find `RANK`, `LOCAL_RANK`, `WORLD_SIZE`, `LOCAL_JOB_ID`, `LOCAL_RESTART_COUNT` and
+    packed with it. A job's processes find `RANK`, `LOCAL_RANK`, `WORLD_SIZE`, `LOCAL_JOB_ID`, `LOCAL_RESTART_COUNT` and
     `LOCAL_NODE` in their environment. When one rank fails, the others are ended. All public methods are safe for threads.
 
     Args:
@@ -91,7 +91,7 @@ class LocalScheduler:
             ranks: How many processes to start.
             environment: Added to the environment of this process.
             directory: Working directory; that of this process where empty.
-            pack_with: Job beside which it shall run, on the same slot, once that one runs.
+            pack_with: Job with which it shall share a slot, once that one runs.
             partition: Its class, by which an operator may name it.
             priority: The larger, the sooner it starts.
 
@@ -139,7 +139,7 @@ class LocalScheduler:
             ActuatorError: It has not failed, or no slot would be left. Nothing is done then.
         """
         with self._changed:
-            stopped = self._known(job, (SchedulerJobState.FAILED,))
+            stopped = self._find(job, (SchedulerJobState.FAILED,))
             excluded = stopped.excluded | set(exclude)
             if excluded.issuperset(self._nodes.names()):
                 raise ActuatorError("a slot to be left", f"{sorted(excluded)} excluded", "nothing was done")
@@ -157,7 +157,7 @@ class LocalScheduler:
             ActuatorError: It does not run. Nothing is done then.
         """
         with self._changed:
-            running = self._known(job, (SchedulerJobState.RUNNING,))
+            running = self._find(job, (SchedulerJobState.RUNNING,))
             running.alone |= alone
             running.not_before = self._clock() + delay
             self._stop(running, SchedulerJobState.PENDING)
@@ -169,7 +169,7 @@ class LocalScheduler:
             ActuatorError: It does not wait. Nothing is done then.
         """
         with self._changed:
-            self._known(job, (SchedulerJobState.PENDING,)).state = SchedulerJobState.HELD
+            self._find(job, (SchedulerJobState.PENDING,)).state = SchedulerJobState.HELD
 
     def release(self, job: str) -> None:
         """Let a held job start.
@@ -178,7 +178,7 @@ class LocalScheduler:
             ActuatorError: It is not held. Nothing is done then.
         """
         with self._changed:
-            self._known(job, (SchedulerJobState.HELD,)).state = SchedulerJobState.PENDING
+            self._find(job, (SchedulerJobState.HELD,)).state = SchedulerJobState.PENDING
 
     def drain(self, node: str, reason: str, key: str = "") -> None:
         """Start no more jobs on a slot. A person who does so gives no key.
@@ -216,7 +216,7 @@ class LocalScheduler:
             ActuatorError: It has ended already.
         """
         with self._changed:
-            found = self._known(job, (SchedulerJobState.RUNNING, SchedulerJobState.PENDING, SchedulerJobState.HELD))
+            found = self._find(job, (SchedulerJobState.RUNNING, SchedulerJobState.PENDING, SchedulerJobState.HELD))
             if found.state is SchedulerJobState.RUNNING:
                 self._stop(found, SchedulerJobState.CANCELLED)
             else:
@@ -230,7 +230,7 @@ class LocalScheduler:
             ActuatorError: It does not run. Nothing is done then.
         """
         with self._changed:
-            for task in self._known(job, (SchedulerJobState.RUNNING,)).tasks:
+            for task in self._find(job, (SchedulerJobState.RUNNING,)).tasks:
                 task.signal(number)
 
     def wait(self, reached: Callable[[list[JobView]], bool], seconds: float) -> bool:
@@ -311,7 +311,7 @@ class LocalScheduler:
                 self._outputs.follow(job, task)
         except OSError as error:
             log.warning("job_not_started", job=job.job, error=str(error))
-            job.exit_code = 127  # as a shell says "command not found"
+            job.exit_code = 127  # a shell's exit code for "command not found"
             for task in job.tasks:
                 task.signal(signal.SIGKILL)
         self._tell(job, EventKind.STARTED)
@@ -353,7 +353,7 @@ class LocalScheduler:
             task.signal(signal.SIGTERM)
 
     def _end(self, job: LocalJob) -> None:
-        """All processes of an attempt have ended: say so, part it from its neighbours, and go on to its next state."""
+        """All processes of an attempt have ended: report that, separate it from its neighbours, and go on to its next state."""
         job.tasks = []
         self._kill_at.pop(job.job, None)
         for name in sorted(job.beside):
@@ -375,7 +375,7 @@ class LocalScheduler:
         job.attempt += 1
         self._tell(job, EventKind.REQUEUED)
 
-    def _known(self, job: str, states: Sequence[SchedulerJobState]) -> LocalJob:
+    def _find(self, job: str, states: Sequence[SchedulerJobState]) -> LocalJob:
         found = self._jobs.get(job)
         if found is None:
             raise ActuatorError("a job that this scheduler knows", repr(job), "nothing was done")

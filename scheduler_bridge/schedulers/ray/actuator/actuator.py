@@ -30,7 +30,7 @@ _DEAD = "DEAD"
 
 
 class RayActuator(Actuator):
-    """Ray as an `Actuator`. docs/ray.md says what it needs, and what Ray cannot do.
+    """Ray as an `Actuator`. docs/ray.md describes what it needs, and what Ray cannot do.
 
     A job is called as its first submission (see `scheduler_bridge.schedulers.ray.client.lineage`).
 
@@ -60,13 +60,13 @@ class RayActuator(Actuator):
         return action in _SUPPORTED
 
     def job(self, job: str) -> JobView | None:
-        """Return what Ray says of a job; None where it does not know it (any more)."""
+        """Return the state of a job in Ray; None where Ray does not know it (any more)."""
         with translated():
             found = newest(self._client.jobs()).get(job)
             return self._view(found) if found else None
 
     def nodes(self, _beside: str = "", /) -> list[NodeView]:
-        """Return what Ray says of all nodes. Of several of one name the living one counts."""
+        """Return the state of all nodes in Ray. Of several of one name the living one counts."""
         with translated():
             return [node_view(node) for node in Nodes(self._client.nodes()).newest]
 
@@ -84,7 +84,7 @@ class RayActuator(Actuator):
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
         """Submit a job that failed again, and look on which nodes it runs.
 
-        Its driver is kept away from the nodes. Its tasks and actors are placed as its own code says, and learn from
+        Its driver is kept away from the nodes. Its tasks and actors are placed by its own code, and learn from
         `SCHEDMATE_EXCLUDED_NODES` what to avoid; one that is on such a node all the same is an error.
         """
         with translated():
@@ -133,7 +133,7 @@ class RayActuator(Actuator):
             before = self._look(job)
             _expect(before, SchedulerJobState.RUNNING)
             self._client.stop(before.job.id)
-            after = self._over(before)
+            after = self._wait_until_over(before)
             if after.status != "STOPPED":
                 came = f"it ended by itself ({after.status})"
                 raise ActuatorError(f"{job} ended by the bridge", came, "nothing is left to do")
@@ -163,7 +163,7 @@ class RayActuator(Actuator):
                 remedy = f"nothing was done; look at {_intent(before)}, and delete it"
                 raise ActuatorError(f"no act on {job} yet", came, remedy) from None
         self._client.stop(before.job.id)
-        after = self._over(before)
+        after = self._wait_until_over(before)
         if after.status != "STOPPED":
             with suppress(RayError):
                 self._client.delete(_intent(before))
@@ -186,7 +186,7 @@ class RayActuator(Actuator):
         made = self._client.job(name)
         if made is None:
             raise ActuatorError(f"{name} submitted", "Ray does not know it", "see `ray job list`")
-        if self._client.job(before.job.id) is None:  # whoever deleted it meanwhile wants none in its place
+        if self._client.job(before.job.id) is None:  # it was deleted meanwhile: its user wants no replacement
             self._client.stop(name)
             raise ActuatorError(f"{before.job.id} to be there", "it was deleted meanwhile", "its successor was stopped")
         return made
@@ -198,14 +198,14 @@ class RayActuator(Actuator):
             raise ActuatorError(f"what {before.job.id} asked for", came, "nothing was done; submit it again by hand")
         return found
 
-    def _over(self, before: Attempt) -> RayJob:
+    def _wait_until_over(self, before: Attempt) -> RayJob:
         """Return a job that was asked to end once it is over. One that takes longer is looked at again later."""
         deadline = self._clock() + self._limits.stop_timeout
         while True:
             found = self._client.job(before.job.id)
             if found is None:
                 raise ActuatorError(f"{before.job.id} to be there", "it was deleted meanwhile", "nothing is left to do")
-            if found.over:
+            if found.is_over:
                 return found
             if self._clock() >= deadline:
                 raise SchedulerAway(f"{before.job.id} over", found.status, "it is looked at again")
@@ -217,7 +217,7 @@ class RayActuator(Actuator):
         while True:
             found = self._client.job(made.id) or made
             seen = self._view(Attempt(found))
-            if settled or found.over or self._clock() >= deadline:
+            if settled or found.is_over or self._clock() >= deadline:
                 return seen
             actors = self._client.actors(job_id=found.job_id) if found.job_id else []
             settled = bool(actors) and all(actor.node_id for actor in actors)
@@ -230,9 +230,9 @@ class RayActuator(Actuator):
         ids = {job.driver_node_id}
         if job.job_id:
             actors = self._client.actors(job_id=job.job_id)
-            ids |= {actor.node_id for actor in actors if job.over or actor.state != _DEAD}
+            ids |= {actor.node_id for actor in actors if job.is_over or actor.state != _DEAD}
             ids |= {
-                task.node_id for task in self._client.tasks(job_id=job.job_id) if job.over or task.state == "RUNNING"
+                task.node_id for task in self._client.tasks(job_id=job.job_id) if job.is_over or task.state == "RUNNING"
             }
         return view(attempt, Nodes(self._client.nodes()).names(ids))
 

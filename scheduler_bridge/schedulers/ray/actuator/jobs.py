@@ -74,7 +74,7 @@ def newest(jobs: Iterable[RayJob]) -> dict[str, Attempt]:
 def view(attempt: Attempt, nodes: Iterable[str] = ()) -> JobView:
     """Return a job as the bridge sees it.
 
-    Ray knows no users, and whoever may submit may write any metadata: the user is unknown, and what class a job is of is its own claim.
+    Ray knows no users, and every submitter may write any metadata: the user is unknown, and the class of a job is its own claim.
     An act that stopped the job counts as the begin of the next attempt.
     """
     job, noted = attempt.job, attempt.job.noted
@@ -104,5 +104,5 @@ def with_key(noted: Mapping[str, str], key: str) -> str:
 
 
 def intent_metadata(attempt: Attempt, key: str) -> dict[str, str]:
-    """Return the metadata of the submission that says what is about to be done."""
+    """Return the metadata of the submission that announce what is about to be done."""
     return {INTENT: add_key("", key), LINEAGE: attempt.name.lineage}

@@ -23,7 +23,7 @@ def queue_of(
 ) -> Queue:
     """Return the queue.
 
-    A job waits while its entrypoint waits for resources. One whose driver runs, and whose actors wait, runs. Ray does not say which
+    A job waits while its entrypoint waits for resources. One whose driver runs, and whose actors wait, runs. Ray does not report which
     GPU of a node is whose: whole ones are dealt out in turn, parts share one while they fit, as Ray deals them out.
     """
     actors = list(actors)

@@ -21,7 +21,7 @@ from .nodes import Nodes
 CHECKPOINT = "SCHEDMATE_CHECKPOINT"
 """Where a job that starts again finds the path of its last durable checkpoint."""
 EXCLUDED_NODES = "SCHEDMATE_EXCLUDED_NODES"
-"""Where it finds the ids of the nodes that its tasks and actors should avoid: Ray lets nobody else place those."""
+"""Where it finds the ids of the nodes that its tasks and actors should avoid: Ray lets only the job place those."""
 JOB, NUMBER = "SCHEDMATE_JOB_ID", "SCHEDMATE_ATTEMPT"
 """What `schedmate pipe` reads."""
 _NAMED = {"CPU": "entrypoint_num_cpus", "GPU": "entrypoint_num_gpus"}
@@ -42,7 +42,7 @@ def successor(
 
     Args:
         attempt: The submission that ended.
-        supervisor: Its supervisor, which says what its entrypoint asked for.
+        supervisor: Its supervisor, which shows what its entrypoint asked for.
         nodes: The cluster's nodes.
         exclude: Names of nodes that it must not run on, besides those that it avoids already.
         key: The key of the act.

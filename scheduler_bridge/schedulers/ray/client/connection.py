@@ -15,7 +15,7 @@ from .errors import RayConflict, RayError, RayNotFound, RayRefused, RayUnavailab
 LARGEST = 64 << 20
 """Bytes of an answer. A job that failed carries up to 20,000 characters of its log in the list of jobs."""
 _INVALID = re.compile(r"^(?:ValueError|TypeError|KeyError): .*$", re.MULTILINE)
-"""What a handler of the dashboard says, as status 500 with a traceback, of a request that it does not take."""
+"""What a handler of the dashboard answers, as status 500 with a traceback, to a request that it does not take."""
 _EXISTS = "already exists"
 _DEFAULT = "http://127.0.0.1:8265"
 
@@ -60,7 +60,7 @@ class RayConnection:
         """Return the body of an answer.
 
         Raises:
-            RayUnavailable: No answer in time, or one that says that the head is not whole.
+            RayUnavailable: No answer in time, or one that shows that the head is not whole.
             RayNotFound: 404.
             RayConflict: The submission id is taken.
             RayRefused: Any other refusal.

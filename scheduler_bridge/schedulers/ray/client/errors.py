@@ -4,11 +4,11 @@ from ...client_errors import SchedulerError, SchedulerUnavailable
 
 
 class RayError(SchedulerError):
-    """Ray did not do, or did not tell, what was asked; the text says what was expected, what came, and what to do."""
+    """Ray did not do, or did not answer, what was asked; the text states what was expected, what came, and what to do."""
 
 
 class RayUnavailable(RayError, SchedulerUnavailable):
-    """The head does not answer, or nothing says where it is: nothing is known."""
+    """The head does not answer, or its address is not known: nothing is known."""
 
 
 class RayNotFound(RayError):

@@ -1,8 +1,8 @@
 """How a job keeps its id while submissions come and go.
 
 A submission that has ended cannot start again: a restart submits it once more, under another id. All submissions of one lineage are
-one job, which is called as the first one: `train`, `train.attempt1`, `train.attempt2`. The ids alone say so, because they name the
-files of the drivers' logs, too; what else is remembered of a lineage stands in the metadata of its submissions.
+one job, which is called as the first one: `train`, `train.attempt1`, `train.attempt2`. Only the ids state that, because they name the
+files of the drivers' logs, too; everything else about a lineage is in the metadata of its submissions.
 """
 
 import re
@@ -23,7 +23,7 @@ _ATTEMPT = re.compile(r"(?P<lineage>.+)\.attempt(?P<attempt>[1-9]\d{0,5})", re.A
 
 
 class SubmissionName(NamedTuple):
-    """What a submission id tells."""
+    """The parts of a submission id."""
 
     lineage: str
     attempt: int

@@ -1,4 +1,4 @@
-"""What Ray's dashboard tells of jobs, nodes, actors, tasks and placement groups: the few fields that are read here.
+"""Ray's jobs, nodes, actors, tasks and placement groups, as its dashboard reports them: the few fields that are read here.
 
 Sources: Ray's `JobDetails` (Jobs REST API) and its State API (`ray.util.state.common`), version 2.60.
 """
@@ -50,7 +50,7 @@ class RayJob(msgspec.Struct, kw_only=True):
         return self.metadata or {}
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """True for a job that has ended."""
         return self.status in ("STOPPED", "SUCCEEDED", "FAILED")
 

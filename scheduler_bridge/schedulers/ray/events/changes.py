@@ -14,7 +14,7 @@ from .ending import ending
 SCHEDULER = "ray"
 _TEXT = 1000
 PLACING_S = 15.0
-"""Seconds after which a job that runs is told of as started although none of its actors has a node: it may have none."""
+"""Seconds after which a job that runs is reported as started although none of its actors has a node: it may have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +39,15 @@ Locate = Callable[[RayJob], RayPlacement]
 
 
 class ReportedJob(msgspec.Struct, kw_only=True):
-    """What was told of a job so far.
+    """What was reported about a job so far.
 
     Attributes:
         incarnation: Which job of this id it is: when its first attempt was submitted, as far as that was seen.
         submission: Its newest attempt, with the time of its submission: an id that was deleted may be used again.
         attempt: The number of that attempt.
         running: When it was first seen to run, in seconds since 1970; 0 for not yet.
-        started: The newest attempt whose start was told; -1 for none.
-        ended: The newest attempt whose end was told; -1 for none.
+        started: The newest attempt whose start was reported; -1 for none.
+        ended: The newest attempt whose end was reported; -1 for none.
         nodes: Where it ran last.
     """
 
@@ -65,10 +65,10 @@ def changes(
 ) -> tuple[list[JobEvent], dict[str, ReportedJob]]:
     """Return what happened since `known` was true, in order, and what is known from now on.
 
-    Ids follow from submission, attempt and kind, so that events told twice after a crash are the same events.
+    Ids follow from submission, attempt and kind, so that events reported twice after a crash are the same events.
 
     Args:
-        known: What was told so far, by job id.
+        known: What was reported so far, by job id.
         jobs: All submissions.
         locate: Asked about jobs that start or end.
         now: Seconds since 1970; the time of what Ray gives no time for.
@@ -81,7 +81,7 @@ def changes(
         seen.add(name.lineage)
         state = after.get(name.lineage)
         if state and name.attempt < state.attempt:
-            continue  # an earlier attempt of what was told of
+            continue  # an earlier attempt than the reported one
         if state and name.attempt == state.attempt and state.submission != _identity(job):
             events += _vanished(name.lineage, state, now)  # deleted, and submitted again under its id
             state = None
@@ -94,7 +94,7 @@ def changes(
 
 
 def _life(job: RayJob, after: dict[str, ReportedJob], locate: Locate, now: float) -> list[JobEvent]:
-    """Tell of submission, requeue, start and end of one attempt."""
+    """Return events of submission, requeue, start and end of one attempt."""
     name, submission = SubmissionName.parse(job.id), _identity(job)
     state, attempt = after.get(name.lineage), name.attempt
     incarnation = state.incarnation if state else incarnation_of_time(_seconds(job.start_time, 0.0) or None)
@@ -123,13 +123,13 @@ def _life(job: RayJob, after: dict[str, ReportedJob], locate: Locate, now: float
         after[name.lineage] = state
     if job.status == "RUNNING" and not state.running:
         state.running = now
-    ran = job.status == "RUNNING" or (job.over and job.driver_node_id is not None)
-    placed = locate(job) if (ran and state.started < attempt) or (job.over and state.ended < attempt) else None
-    if placed and ran and state.started < attempt and (job.over or placed.whole or now >= state.running + PLACING_S):
+    ran = job.status == "RUNNING" or (job.is_over and job.driver_node_id is not None)
+    placed = locate(job) if (ran and state.started < attempt) or (job.is_over and state.ended < attempt) else None
+    if placed and ran and state.started < attempt and (job.is_over or placed.whole or now >= state.running + PLACING_S):
         state.started, state.nodes = attempt, placed.nodes
         since = state.running or _seconds(job.start_time, now)
         emit(EventKind.STARTED, since, nodes=placed.nodes, gpus=placed.gpus)
-    if placed and job.over and state.ended < attempt:
+    if placed and job.is_over and state.ended < attempt:
         how = ending(job, placed.driver_lives)
         state.ended, state.nodes = attempt, placed.nodes or state.nodes
         emit(EventKind.ENDED, _seconds(job.end_time, now), nodes=state.nodes, **how._asdict())
@@ -137,7 +137,7 @@ def _life(job: RayJob, after: dict[str, ReportedJob], locate: Locate, now: float
 
 
 def _vanished(lineage: str, state: ReportedJob, now: float) -> list[JobEvent]:
-    """Tell of the end of a job that Ray does not know any more. How it ended nobody knows: a head that begins anew has forgotten it."""
+    """Return events of the end of a job that Ray has forgotten, as a restarted head has. How it ended is not known."""
     if state.ended >= state.attempt:
         return []
     kind, detail = EventKind.ENDED, "Ray does not know it any more: its head began anew, or the job was deleted at once"

@@ -44,5 +44,5 @@ def _detail(job: RayJob) -> str:
     message = job.message or ""
     for quote in _QUOTES:
         message = message.partition(quote)[0]
-    said = " ".join(message.split())[:_DETAIL].rstrip(" ,:")
-    return f"{job.error_type}: {said}" if job.error_type else said
+    text = " ".join(message.split())[:_DETAIL].rstrip(" ,:")
+    return f"{job.error_type}: {text}" if job.error_type else text

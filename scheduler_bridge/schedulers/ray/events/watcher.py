@@ -1,4 +1,4 @@
-"""Watches Ray: each look compares its list of jobs with what was told."""
+"""Watches Ray: each look compares its list of jobs with what was reported."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ class RayWatcherMetrics(JobWatcherMetrics):
 class RayWatcher(JobWatcher[ReportedJob]):
     """Turns what changes in Ray's list of jobs into job events.
 
-    Drivers that were not submitted as jobs are not told of. Jobs that came and were deleted while no watcher ran are lost to it.
+    Drivers that were not submitted as jobs are not reported. Jobs that came and were deleted while no watcher ran are lost to it.
 
     Args:
         connect: Connects to the broker; called in another thread.
@@ -62,7 +62,7 @@ class RayWatcher(JobWatcher[ReportedJob]):
         self._client = client
 
     def look(self, known: Mapping[str, ReportedJob], now: float) -> tuple[list[JobEvent], dict[str, ReportedJob], int]:
-        """Compare Ray's jobs with what was told.
+        """Compare Ray's jobs with what was reported.
 
         Raises:
             RayError: Ray does not answer, or refuses.
@@ -77,7 +77,7 @@ class RayWatcher(JobWatcher[ReportedJob]):
 def _locate(client: RayClient, nodes: Mapping[str, RayNode], job: RayJob) -> RayPlacement:
     """Return where a job's driver and actors are, or were when it ended."""
     actors = client.actors(job_id=job.job_id) if job.job_id else []
-    if not job.over:
+    if not job.is_over:
         actors = [actor for actor in actors if actor.state != _DEAD]
     supervisors = client.actors(name=SUPERVISOR_PREFIX + job.id)
     ids = {job.driver_node_id or "", *(actor.node_id or "" for actor in actors)}
@@ -91,7 +91,7 @@ def _locate(client: RayClient, nodes: Mapping[str, RayNode], job: RayJob) -> Ray
 
 
 def _gpus(actors: list[RayActor]) -> float | None:
-    """Return the GPUs that actors hold; None where they hold none. In a placement group the amount stands under the group's name."""
+    """Return the GPUs that actors hold; None where they hold none. For a placement group the amount is under the group's name."""
     held = 0.0
     for actor in actors:
         amounts = actor.required_resources or {}

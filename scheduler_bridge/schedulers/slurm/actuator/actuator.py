@@ -44,8 +44,8 @@ class SlurmActuator:
         client: Slurm.
         settings: Time limits.
         resubmission: Submits jobs again that Slurm cannot start again; None: they are refused.
-        stacks: Shows what a job's processes are doing; None: nobody asks.
-        checks: Checks nodes before they are drained or return to service; None: nobody does.
+        stacks: Shows what a job's processes are doing; None: not available.
+        checks: Checks nodes before they are drained or return to service; None: no node is checked.
         clock: Seconds that only grow.
         sleep: Waits for so many seconds.
     """
@@ -80,7 +80,7 @@ class SlurmActuator:
         return True
 
     def job(self, job: str) -> JobView | None:
-        """Return what Slurm says of a job; None where it does not know it, or forgot it (MinJobAge)."""
+        """Return the state of a job in Slurm; None where Slurm does not know it, or forgot it (MinJobAge)."""
         with translated():
             try:
                 seen = self._client.job(job)
@@ -91,7 +91,7 @@ class SlurmActuator:
             return self._view(job, seen)
 
     def nodes(self, _beside: str = "", /) -> list[NodeView]:
-        """Return what Slurm says of all nodes that it shows to this user."""
+        """Return the state of all nodes that Slurm shows to this user."""
         with translated():
             return [node_view(node) for node in self._client.nodes().values()]
 
@@ -144,7 +144,7 @@ class SlurmActuator:
         changes = {"TresPerNode": before.with_shards(shards)}
         seen = self._requeue(before, changes, key, job=job, rest=self._settings.rest)
         if not seen.alone:
-            raise ActuatorError(f"{job} to ask for a whole GPU", f"{seen.seen()}", _look_at(job))
+            raise ActuatorError(f"{job} to ask for a whole GPU", f"{seen.summary()}", _look_at(job))
         return seen
 
     def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
@@ -276,7 +276,7 @@ class SlurmActuator:
             self._exclude(job, before, exclude)
             try:
                 self._add_key(job, key)
-            except SlurmRefused as error:  # not worth a job that stays held: the restart count tells a repeat, too
+            except SlurmRefused as error:  # no reason to leave the job held: the restart count reveals a repeat, too
                 log.warning("act_key_not_written", job=job, error=str(error))
             # Before it is released: a bridge that is killed in between finds it held, and comes by here again.
             was_over = state_of(before) is not SchedulerJobState.RUNNING

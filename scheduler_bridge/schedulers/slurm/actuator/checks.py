@@ -55,6 +55,6 @@ class NodeChecks:
 
     def _result(self, node: str, *, reserved: bool) -> NodeCheck:
         done = self._command(self._client, node, reserved=reserved)
-        checked = NodeCheck.of(done.exit_code, done.output)
+        checked = NodeCheck.from_output(done.exit_code, done.output)
         log.info("node_checked", node=node, passed=checked.passed, detail=checked.detail)
         return checked

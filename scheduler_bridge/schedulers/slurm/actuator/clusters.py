@@ -47,8 +47,8 @@ class SlurmClusters:
         return True
 
     def job(self, job: str) -> JobView | None:
-        """Return what its cluster says of a job."""
-        with self._of(job) as (cluster, own, actuator):
+        """Return the state of a job in its cluster."""
+        with self._cluster_of(job) as (cluster, own, actuator):
             seen = actuator.job(own)
             return job_of(cluster, seen) if seen else None
 
@@ -60,7 +60,7 @@ class SlurmClusters:
         return [] if cluster is None else self._nodes_of(cluster)
 
     def queue(self) -> Queue:
-        """Return what waits and runs in all clusters that answer. Nobody is evicted for a job of another cluster: the nodes differ."""
+        """Return what waits and runs in all clusters that answer. No job is evicted for a job of another cluster: the nodes differ."""
         queues, away = [], None
         for cluster in self._clusters:
             try:
@@ -78,37 +78,37 @@ class SlurmClusters:
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
         """Put a failed job back in its cluster's queue."""
-        with self._of(job) as (cluster, own, actuator):
+        with self._cluster_of(job) as (cluster, own, actuator):
             return job_of(cluster, actuator.restart(own, exclude_nodes, key, checkpoint))
 
     def cancel_packing(self, job: str, key: str) -> JobView:
         """Requeue a packed job, never to be packed again."""
-        with self._of(job) as (cluster, own, actuator):
+        with self._cluster_of(job) as (cluster, own, actuator):
             return job_of(cluster, actuator.cancel_packing(own, key))
 
     def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
         """Requeue a running job."""
-        with self._of(job) as (cluster, own, actuator):
+        with self._cluster_of(job) as (cluster, own, actuator):
             return job_of(cluster, actuator.evict(own, key, checkpoint, delay))
 
     def signal(self, job: str, signal: str) -> None:
         """Send a signal to the steps of a running job."""
-        with self._of(job) as (_, own, actuator):
+        with self._cluster_of(job) as (_, own, actuator):
             actuator.signal(own, signal)
 
     def cancel(self, job: str, key: str) -> JobView:
         """Cancel a running job."""
-        with self._of(job) as (cluster, own, actuator):
+        with self._cluster_of(job) as (cluster, own, actuator):
             return job_of(cluster, actuator.cancel(own, key))
 
     def hold(self, job: str, key: str) -> JobView:
         """Hold a job that waits."""
-        with self._of(job) as (cluster, own, actuator):
+        with self._cluster_of(job) as (cluster, own, actuator):
             return job_of(cluster, actuator.hold(own, key))
 
     def release(self, job: str, key: str) -> JobView:
         """Release a held job."""
-        with self._of(job) as (cluster, own, actuator):
+        with self._cluster_of(job) as (cluster, own, actuator):
             return job_of(cluster, actuator.release(own, key))
 
     def drain(self, node: str, reason: str, key: str) -> NodeView:
@@ -128,12 +128,12 @@ class SlurmClusters:
         try:
             return self._clusters[self._known_cluster_of(node)].check(node)
         except ActuatorError as error:
-            return NodeCheck.of(None, str(error))
+            return NodeCheck.from_output(None, str(error))
 
     def stacks(self, job: str) -> str:
         """Return what the operator's command prints inside a job."""
         try:
-            with self._of(job) as (_, own, actuator):
+            with self._cluster_of(job) as (_, own, actuator):
                 return actuator.stacks(own)
         except ActuatorError as error:
             return str(error)
@@ -144,7 +144,7 @@ class SlurmClusters:
             return actuator.describe(node)
 
     @contextmanager
-    def _of(self, job: str) -> Iterator[tuple[str, str, SlurmActuator]]:
+    def _cluster_of(self, job: str) -> Iterator[tuple[str, str, SlurmActuator]]:
         """Give a job's cluster, its id there, and that cluster's actuator."""
         try:
             cluster, own = split(job)
@@ -155,7 +155,7 @@ class SlurmClusters:
 
     @contextmanager
     def _asking(self, cluster: str) -> Iterator[SlurmActuator]:
-        """Give the actuator of a cluster, unless it did not answer just now; its errors then say which cluster it was."""
+        """Give the actuator of a cluster, unless it did not answer just now; its errors then name the cluster."""
         if cluster not in self._clusters:
             raise ActuatorError("a cluster of `slurm.clusters`", repr(cluster[:40]), "nothing was done")
         since, error = self._away.get(cluster, (0.0, None))

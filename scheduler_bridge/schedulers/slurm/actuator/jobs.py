@@ -35,7 +35,7 @@ def view(name: str, job: SlurmJob, shards_per_gpu: int, acts: tuple[str, ...], *
 
     Args:
         name: The job's id.
-        job: What Slurm says.
+        job: Slurm's record of it.
         shards_per_gpu: The shards of a whole GPU; 0 where there are none.
         acts: Keys of what the bridge did to it.
         opted_out: Its user wants it not to be restarted.

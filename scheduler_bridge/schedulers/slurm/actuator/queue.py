@@ -20,11 +20,11 @@ the job before it."""
 _CLOSED = frozenset(
     {"RESERVED", "NOT_RESPONDING", "REBOOT_REQUESTED", "REBOOT_ISSUED", "POWER_DOWN", "INVAL", "INVALID_REG", "BLOCKED"}
 )
-"""Words of nodes in service on which no job starts, or none without a reservation: a place that is made there helps nobody."""
+"""Words of nodes in service on which no job starts, or none without a reservation: to make a place there has no use."""
 _ALL_OF = re.compile(r"[\w.:-]+(?:&[\w.:-]+)*", re.ASCII)
 """Features that a node must have all. Others (`a|b`, `[a*2&b*4]`) are Slurm's to read."""
 _TASKS = 100
-"""Tasks of one array that waits as a whole which are told of at once: the next ones. Whoever holds these is told of others."""
+"""Tasks of one array that waits as a whole which are reported at once: the next ones. Once these are held, others are reported."""
 
 
 def queue_of(jobs: Iterable[SlurmJob], nodes: Mapping[str, SlurmNode]) -> Queue:
@@ -61,7 +61,7 @@ def _waiting(job: SlurmJob, nodes: Iterable[SlurmNode], whole: int) -> WaitingJo
         exclusive=job.exclusive,
     )
     since = job.eligible or job.submitted or math.inf
-    # That is too much to evict others for, or nothing tells whose place it may have.
+    # That is too much to evict others for, or it is not known whose place it may have.
     readable = not job.parts and not job.reservation and (not job.features or _ALL_OF.fullmatch(job.features))
     blocked = job.reason == BLOCKED and None not in gpus and bool(readable)
     seen = view(job.job, job, whole, ())
@@ -80,7 +80,7 @@ def _is_open(node: SlurmNode, job: SlurmJob) -> bool:
     """Return whether a job may start on a node, once there is room."""
     wanted = frozenset(job.features.split("&")) - {""}
     types = gpu_types(",".join((job.tres_per_node, job.tres_per_job, job.tres_per_task)))
-    # Of which of its types the room on a node would be, nothing tells.
+    # It is not known of which of its types the room on a node would be.
     fits = not types or types == node.gpu_types
     return fits and wanted <= node.features and not _CLOSED.intersection(node.states)
 

@@ -20,14 +20,14 @@ def job_of(cluster: str, seen: JobView) -> JobView:
 
 
 def node_of(cluster: str, seen: NodeView) -> NodeView:
-    """Return a node of a cluster. Its own name stays: by that its logs speak."""
+    """Return a node of a cluster. Its own name stays: its logs use that name."""
     return replace(seen, pools=tuple(qualified(cluster, pool) for pool in seen.pools))
 
 
 def queue_of(cluster: str, queue: Queue) -> Queue:
     """Return a cluster's queue. Nodes of one name in two clusters must not be taken for one there.
 
-    Nodes of no partition are left out: Slurm starts nothing there, and nothing tells whose jobs they would be for.
+    Nodes of no partition are left out: Slurm starts nothing there, and it is not known whose jobs they would be for.
     """
     return Queue(
         tuple(_waiting(cluster, each) for each in queue.waiting),

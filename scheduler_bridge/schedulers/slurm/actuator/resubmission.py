@@ -1,6 +1,6 @@
-"""Jobs that Slurm cannot start again, because it forgot them or their users said `--no-requeue`, are submitted again.
+"""Submits jobs again that Slurm cannot start again, because it forgot them or their users set `--no-requeue`.
 
-The new job says in its comment which one it continues and by which act, so that a bridge that was killed right after finds it. It has
+The new job's comment names the job that it continues and the act, so that a bridge that was killed right after finds it. It has
 an id of its own; asked for the old one, the bridge sees the new one, in the next attempt.
 """
 
@@ -51,7 +51,7 @@ class Resubmission:
         if state_of(kept.job) not in STOPPED:
             return None
         seen = view(name, kept.job, 0, (), opted_out=opts_out(kept.columns.get("comment", "")))
-        return replace(seen, word=f"{seen.word}, as Slurm said last")
+        return replace(seen, word=f"{seen.word}, as Slurm reported last")
 
     def is_continued(self, name: str) -> bool:
         """True where a job was submitted in its place."""
@@ -115,7 +115,7 @@ class Resubmission:
 
 
 def _continues(name: str, comment: str) -> bool:
-    """Return whether a comment says that its job goes on with the job `name`."""
+    """Return whether a comment states that its job continues the job `name`."""
     beginning = f"{_WORD}{name}:"
     return any(
         word.startswith(beginning) and len(word) == len(beginning) + _DIGEST and set(word[-_DIGEST:]) <= _HEXADECIMAL

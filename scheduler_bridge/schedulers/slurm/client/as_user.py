@@ -43,7 +43,7 @@ def run_as(
 
 
 def start_as(user: str, command: Sequence[str]) -> "subprocess.Popen[bytes]":
-    """Start `command` as `user`, as `run_as` does, with pipes to its standard input and output; what it says on standard error is lost.
+    """Start `command` as `user`, as `run_as` does, with pipes to its standard input and output; its standard error is dropped.
 
     Raises:
         SlurmRefused: As `run_as`.

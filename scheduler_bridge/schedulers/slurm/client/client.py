@@ -19,7 +19,7 @@ from .node import SlurmNode
 _JOB_ID = re.compile(r"[1-9][0-9]{0,17}(?:_[0-9]{1,18})?", re.ASCII)
 """A job, or one task of an array, as Slurm prints it. Nothing else reaches a command line but their parts' numbers."""
 _PRINTED_ID = re.compile(rf"{_JOB_ID.pattern}|[1-9][0-9]{{0,17}}\+[0-9]{{1,18}}", re.ASCII)
-"""The same, or a part of a heterogeneous job, which stands for the whole."""
+"""The same, or a part of a heterogeneous job, which means the whole job."""
 _MOST = 2**31 - 1
 """The largest number of a job that `squeue` takes: asked for a greater one, it answers for none of the others either."""
 _NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}", re.ASCII)
@@ -34,7 +34,7 @@ _ROW = re.compile(r"^([0-9]+(?:_[0-9]+|\+([0-9]+))?) +", re.ASCII | re.MULTILINE
 
 
 class SlurmClient:
-    """Slurm's jobs and nodes, read so that no user can speak for another's job (see `job_list`), and what may be done to them.
+    """Slurm's jobs and nodes, read so that no user can forge another's job (see `job_list`), and what may be done to them.
 
     Args:
         run: Runs the commands.
@@ -63,11 +63,11 @@ class SlurmClient:
         return {job.job: job for job in het_job.merge_all(jobs) if arrays or not job.is_array}
 
     def job(self, name: str) -> SlurmJob:
-        """Return one job, or one task of an array. A part of a heterogeneous job (`4711+1`) stands for the whole.
+        """Return one job, or one task of an array. A part of a heterogeneous job (`4711+1`) means the whole job.
 
         Raises:
             UnknownSlurmJob: Slurm does not know it, or forgot it (MinJobAge).
-            SlurmRefused: It is no id, an array as a whole, or its record cannot be told from a text of its user.
+            SlurmRefused: It is no id, an array as a whole, or its record cannot be distinguished from a text of its user.
             SlurmUnavailable: Slurm does not answer.
         """
         seen = self._record(_job_id(name))
@@ -85,7 +85,7 @@ class SlurmClient:
                     yield part
 
     def _record(self, name: str) -> SlurmJob:
-        if job := self._list.one(name):
+        if job := self._list.find(name):
             return job
         came = "an array without a task's number, or a job whose name holds text like Slurm's own fields"
         raise SlurmRefused(f"one readable record of job {name}", came, "nothing was done; act by hand")
@@ -238,14 +238,14 @@ class SlurmClient:
             try:
                 return file.read_bytes()
             except FileNotFoundError as error:
-                raise SlurmRefused(f"the script of job {name}", "none", "see what scontrol says of it") from error
+                raise SlurmRefused(f"the script of job {name}", "none", f"see `scontrol show job {name}`") from error
 
     def hold(self, name: str) -> None:
         """Keep a waiting job from starting; its user cannot release it."""
         self._run("scontrol", "hold", _job_id(name))
 
     def cancel(self, name: str) -> None:
-        """End a job for good. Slurm does not say whether there was one."""
+        """End a job for good. Slurm does not report whether there was one."""
         self._run("scancel", _job_id(name))
 
     def signal(self, name: str, signal: str) -> None:
@@ -265,7 +265,7 @@ class SlurmClient:
             name: The job's id.
             running: Only if it runs still when Slurm takes the command: one that its user cancelled meanwhile must not come back.
         """
-        # A job that is over takes no comment; so its state says whose it is until it is at rest (`is_marked`).
+        # A job that is over takes no comment; so its state marks it as the bridge's until it is at rest (`is_marked`).
         self._run("scontrol", "requeuehold", "Incomplete" if running else "State=SpecialExit", _job_id(name))
 
     def release(self, name: str) -> None:

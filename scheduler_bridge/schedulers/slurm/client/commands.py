@@ -23,9 +23,9 @@ class SlurmCommands:
     """Runs Slurm's commands on this host.
 
     Args:
-        environment: Added to the environment of the commands (SLURM_CONF, say).
+        environment: Added to the environment of the commands (SLURM_CONF, for example).
         timeout_s: Seconds that one command may take.
-        cluster: The cluster that they speak to, as slurmdbd knows it; empty for the one of slurm.conf.
+        cluster: The cluster that they address, as slurmdbd knows it; empty for the one of slurm.conf.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class SlurmCommands:
             "SQUEUE_ALL": "1",
             "SQUEUE_STATES": "all",
         }
-        # Which cluster is meant, nobody's environment says.
+        # The environment must not choose the cluster.
         given = {name: value for name, value in os.environ.items() if name != "SLURM_CLUSTERS"}
         self._environment = {**given, **(environment or {}), **ours}
         self._options = (f"--clusters={cluster}",) if cluster else ()
@@ -51,7 +51,7 @@ class SlurmCommands:
 
         Raises:
             SlurmUnavailable: The controller does not answer in time, or the command is not installed.
-            UnknownSlurmJob: Slurm says that the job id is not valid.
+            UnknownSlurmJob: Slurm answers that the job id is not valid.
             SlurmRefused: Slurm refused.
         """
         command = (command[0], *self._options, *command[1:])

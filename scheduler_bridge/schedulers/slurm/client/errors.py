@@ -7,17 +7,17 @@ _AWAY = (
     *("Communication connection failure", "Zero Bytes were transmitted", "controller in standby mode"),
     *("can't be reached now", "problem talking to the database"),
 )
-"""What Slurm's commands print while slurmctld, or slurmdbd where it must say where another cluster is, does not answer."""
+"""What Slurm's commands print while slurmctld does not answer, or slurmdbd, which locates other clusters."""
 _UNKNOWN_CLUSTER = "known by database"
 
 
 def is_away(complaint: str) -> bool:
-    """True where a command's complaint says that nobody answers, and not that Slurm refuses."""
+    """True where a command's complaint means that no daemon answers, and not that Slurm refuses."""
     return _UNKNOWN_CLUSTER not in complaint and any(sign in complaint for sign in _AWAY)
 
 
 class SlurmError(SchedulerError):
-    """Slurm did not do, or did not tell, what was asked; the text says what was expected, what came, and what to do."""
+    """Slurm did not do, or did not answer, what was asked; the text states what was expected, what came, and what to do."""
 
 
 class SlurmUnavailable(SlurmError, SchedulerUnavailable):

@@ -28,7 +28,7 @@ def held_devices(
     devices: set[tuple[str, int]] = set()
     gpus = shards = 0
     for hosts, gres in allocated:
-        for kind, count, parts in _held(gres):
+        for kind, count, parts in _parse_held(gres):
             if kind == "gpu":
                 gpus += count * len(hosts)
             else:
@@ -67,7 +67,7 @@ def gpu_types(gres: str) -> frozenset[str]:
 def held_parts(gres: str, shards_per_gpu: int) -> dict[int, float]:
     """Return which part of which GPU is held, by index, of what a job holds on one node (`gpu:1(IDX:0),shard:2(IDX:1)`)."""
     found: dict[int, float] = {}
-    for kind, count, parts in _held(gres):
+    for kind, count, parts in _parse_held(gres):
         for device, part in parts.items():
             whole = kind == "gpu" or not shards_per_gpu
             share = 1.0 if whole else count / len(parts) / shards_per_gpu
@@ -75,7 +75,7 @@ def held_parts(gres: str, shards_per_gpu: int) -> dict[int, float]:
     return found
 
 
-def _held(gres: str) -> Iterator[tuple[str, int, dict[int, float | None]]]:
+def _parse_held(gres: str) -> Iterator[tuple[str, int, dict[int, float | None]]]:
     """Return what is held of each kind: how many, and of which device which part; None where Slurm does not print the part."""
     for kind, count, indices, counts_of in _HELD.findall(gres):
         if indices:

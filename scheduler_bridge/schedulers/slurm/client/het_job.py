@@ -13,8 +13,8 @@ from .job import ENDED, SlurmJob
 def merge(parts: Sequence[SlurmJob]) -> SlurmJob:
     """Return the whole job.
 
-    What it is and how it ended is what its first part says, whose script is the job's; it is over once all parts are. What a node asks
-    for differs between parts, so nothing is said of that.
+    Its first part, whose script is the job's, shows what it is and how it ended; it is over once all parts are. What a node asks
+    for differs between parts, so that is left out.
 
     Args:
         parts: Its parts, the first one first.

@@ -22,7 +22,7 @@ _RANGE = re.compile(r"(?<![0-9])([0-9]{1,18})-([0-9]{1,18})")
 
 @lru_cache(maxsize=4096)
 def expand(host_list: str) -> tuple[str, ...]:
-    """Return the names that a host list stands for, in its order; what cannot be read, or is too long, stands for itself."""
+    """Return the names that a host list means, in its order; what cannot be read, or is too long, is returned as it is."""
     if not host_list:
         return ()
     if len(host_list) > _TEXT_LIMIT or not _LIST.fullmatch(host_list):

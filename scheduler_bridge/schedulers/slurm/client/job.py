@@ -156,7 +156,7 @@ class SlurmJob:
 
     @property
     def is_marked(self) -> bool:
-        """True where it was over, and `SlurmClient.requeue_hold` put it back in the queue: nobody has released it since."""
+        """True where it was over, `SlurmClient.requeue_hold` put it back in the queue, and it was not released since."""
         return self.state == "SPECIAL_EXIT"
 
     @property

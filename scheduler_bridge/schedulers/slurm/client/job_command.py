@@ -11,17 +11,17 @@ MAX_OUTPUT = 64 << 10
 MAX_BYTES = 1 << 20
 """Bytes that are kept of all nodes together."""
 WAIT_S = 15
-"""Seconds beside the command's own that Slurm gets for the step."""
+"""Seconds that Slurm gets for the step in addition to the command's own limit."""
 _SCRIPT = f'timeout -k 5 "$0" "$@" 2>&1 </dev/null | tail -c {MAX_OUTPUT}'
 
 
 class SlurmJobCommand:
-    """Runs a command as a step of a job, beside what runs there and as the job's user.
+    """Runs a command as a step of a job, next to what runs there and as the job's user.
 
     Args:
         command: Program and arguments, as they are on the nodes.
         limit_s: Seconds that it may take.
-        environment: Where Slurm is (SLURM_CONF, PATH), beside this process's own.
+        environment: Where Slurm is (SLURM_CONF, PATH), added to this process's own.
         cluster: The cluster of the jobs; empty for the one of slurm.conf.
     """
 

@@ -66,7 +66,7 @@ class JobList:
             self._scontrol_has_json = False
         return jobs
 
-    def one(self, name: str) -> SlurmJob | None:
+    def find(self, name: str) -> SlurmJob | None:
         """Return the job, or the task of an array, of that id; None where its record is in doubt.
 
         Raises:
@@ -154,7 +154,7 @@ class JobList:
 
     def _single(self, number: str) -> SlurmJob | None:
         try:
-            job = self.one(number)
+            job = self.find(number)
         except (UnknownSlurmJob, SlurmRefused):
             return None  # forgotten meanwhile, or never there
         return job if job and job.number == number else None

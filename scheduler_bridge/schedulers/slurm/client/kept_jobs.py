@@ -1,7 +1,7 @@
-"""Scripts and options of jobs, kept beside Slurm, which forgets a job some minutes after its end (MinJobAge).
+"""Copies of jobs' scripts and options, because Slurm forgets a job some minutes after its end (MinJobAge).
 
-One file a job in a directory that nobody else may read: scripts may hold secrets. What is old goes, and what is too much goes too, the
-oldest first.
+One file a job in a directory that only its owner may read: scripts may hold secrets. Old files are deleted, and so are the oldest
+where there are too many.
 """
 
 import os
@@ -33,7 +33,7 @@ class KeptJob(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         job: The job as Slurm showed it last.
         script: What `scontrol write batch_script` gave.
-        columns: What `squeue` said of it (see `submission.COLUMNS`).
+        columns: What `squeue` printed of it (see `submission.COLUMNS`).
         successor: The job that was submitted in its place; empty for none.
     """
 
@@ -59,7 +59,7 @@ class KeptJobs:
         self._bytes: int | None = None
 
     def get(self, name: str) -> KeptJob | None:
-        """Return a job; None where it is not kept, its file cannot be read, or another user wrote it: it says as whom a script runs."""
+        """Return a job; None where it is not kept, its file cannot be read, or another user wrote it: it names the user of a script."""
         if not _NAME.fullmatch(name):
             return None
         try:

@@ -29,7 +29,7 @@ class SlurmNode:
         states: Slurm's words: the state, then its flags (`IDLE`, `DRAIN`).
         partitions: The partitions that it belongs to.
         booted: When it booted, in seconds since 1970; null where Slurm does not know.
-        reason: Why it is drained or down, in the words of whoever did that; empty for none.
+        reason: Why it is drained or down, as its author wrote it; empty for none.
         comment: What administrators noted; empty for nothing.
         cpus: CPUs that jobs may use.
         memory: Its memory, in MB.

@@ -20,7 +20,7 @@ _TIMED_OUT = 124
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a check said.
+    """The outcome of a check.
 
     Attributes:
         exit_code: Of the command; None where it did not run, or did not end.

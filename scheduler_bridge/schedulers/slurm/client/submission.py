@@ -1,6 +1,6 @@
-"""How a job is submitted again: the options with which it was submitted, as far as Slurm tells, and `sbatch` run as its user.
+"""How a job is submitted again: the options with which it was submitted, as far as Slurm shows them, and `sbatch` run as its user.
 
-What the script itself asks for (`#SBATCH`) sbatch reads again; the options say what counted in the end. The environment from which the
+sbatch reads the script's own options (`#SBATCH`) again; the options here are those that applied in the end. The environment from which the
 job was submitted is not known: it gets its user's login environment (`--export=NONE`).
 """
 

@@ -14,13 +14,13 @@ _TEXT = 1000
 
 
 class ReportedJob(msgspec.Struct, kw_only=True):
-    """What was told of a job so far.
+    """What was reported about a job so far.
 
     Attributes:
         incarnation: Which job of this id it is: when it was submitted first.
-        restarts: The newest attempt that was told of.
-        started: The newest attempt whose start was told; -1 for none.
-        ended: The newest attempt whose end was told; -1 for none.
+        restarts: The newest attempt that was reported.
+        started: The newest attempt whose start was reported; -1 for none.
+        ended: The newest attempt whose end was reported; -1 for none.
         beside: The jobs that share a GPU with it now, and the attempt of each.
         nodes: Where it ran last.
     """
@@ -38,10 +38,10 @@ def changes(
 ) -> tuple[list[JobEvent], dict[str, ReportedJob]]:
     """Return what happened since `known` was true, in order, and what is known from now on.
 
-    Ids follow from job, attempt and kind, so that events told twice after a crash are the same events.
+    Ids follow from job, attempt and kind, so that events reported twice after a crash are the same events.
 
     Args:
-        known: What was told so far.
+        known: What was reported so far.
         jobs: Slurm's list.
         now: Seconds since 1970; the time of what Slurm gives no time for.
         gpus: Counts the GPUs of a job.
@@ -64,7 +64,7 @@ def changes(
 def _is_another(job: SlurmJob, state: ReportedJob) -> bool:
     """Return whether `job` is not the one that was reported under its id.
 
-    A restart count never falls. The submit time tells two jobs apart before the first requeue, which changes it.
+    A restart count never falls. The submit time distinguishes two jobs before the first requeue, which changes it.
     """
     if job.restarts != state.restarts:
         return job.restarts < state.restarts
@@ -79,10 +79,10 @@ def _lost(name: str, state: ReportedJob, now: float, detail: str) -> list[JobEve
 
 
 def described(known: Mapping[str, ReportedJob], found: Mapping[str, Workload], now: float) -> list[JobEvent]:
-    """Return what became known of jobs that were told of and are not over. Once an attempt: an id knows no second answer.
+    """Return what became known of reported jobs that are not over. Once an attempt: a second event would have the same id.
 
     Args:
-        known: What was told so far.
+        known: What was reported so far.
         found: What each job trains.
         now: Seconds since 1970.
     """
@@ -96,7 +96,7 @@ def described(known: Mapping[str, ReportedJob], found: Mapping[str, Workload], n
 def _life(
     name: str, job: SlurmJob, after: dict[str, ReportedJob], now: float, gpus: Callable[[SlurmJob], float | None]
 ) -> list[JobEvent]:
-    """Tell of submission, requeues, start and end."""
+    """Return events of submission, requeues, start and end."""
     about = _about(job)
     asked = about | {"gpus": gpus(job)}
     events = []
@@ -155,7 +155,7 @@ def _pairs(jobs: Mapping[str, SlurmJob]) -> set[tuple[str, str]]:
 def _unpacked(
     after: dict[str, ReportedJob], jobs: Mapping[str, SlurmJob], pairs: set[tuple[str, str]], now: float
 ) -> list[JobEvent]:
-    """Tell of pairs that are no more, or that are between other attempts now."""
+    """Return events of pairs that are no more, or that are between other attempts now."""
     events = []
     for name, state in sorted(after.items()):
         for other, attempt in sorted(state.beside.items()):
@@ -181,7 +181,7 @@ def _packed(
     now: float,
     gpus: Callable[[SlurmJob], float | None],
 ) -> list[JobEvent]:
-    """Tell of new pairs, to each of the two. The later one to start is the newcomer."""
+    """Return events of new pairs, for each of the two jobs. The one that started later has `newcomer` set."""
     events = []
     for name, other in sorted(pairs):
         if other in after[name].beside:
@@ -210,7 +210,7 @@ def _packed(
 def _event(
     job: str, reported: ReportedJob, attempt: int, kind: EventKind, time: float, *, place: str = "", **fields: object
 ) -> JobEvent:
-    """Return an event of `job`; `place` tells two of a kind in one attempt apart."""
+    """Return an event of `job`; `place` distinguishes two of a kind in one attempt."""
     identity = f"{SCHEDULER}/{JobReference(job, reported.incarnation)}/{attempt}/{kind}" + (
         f"/{place}" if place else ""
     )

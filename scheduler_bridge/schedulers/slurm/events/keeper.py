@@ -30,7 +30,7 @@ class Keeper:
         self._disk = Outage("directory of kept jobs", consequence="jobs that start now are kept once it can be written")
 
     def look(self, jobs: Mapping[str, SlurmJob]) -> None:
-        """Keep what is new among Slurm's jobs. What Slurm does not tell now is asked for at the next look."""
+        """Keep what is new among Slurm's jobs. What Slurm does not answer now is asked for at the next look."""
         self._seen = {name: seen for name, seen in self._seen.items() if name in jobs}
         asked = 0
         for name, job in jobs.items():

@@ -1,4 +1,4 @@
-"""What the source of a job leaves unknown, a language model looks for, beside everything else: nothing waits for it."""
+"""Asks a language model for what the source of a job leaves unknown, in a thread of its own: nothing waits for it."""
 
 import queue
 import threading
@@ -47,14 +47,14 @@ class ModelReader:
         Args:
             name: What events call it.
             job: The job.
-            known: What its source says.
+            known: What its source shows.
         """
         if any(getattr(known, field) is None for field in FIELDS):
             with suppress(queue.Full):
                 self._waiting.put_nowait((name, job, known))
 
-    def take(self) -> dict[str, Workload]:
-        """Return, once, what source and model say of each job to which the model added something."""
+    def pop_results(self) -> dict[str, Workload]:
+        """Return, once, what source and model show of each job to which the model added something."""
         with self._lock:
             found, self._found = self._found, {}
         return found

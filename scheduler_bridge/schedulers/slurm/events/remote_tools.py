@@ -15,11 +15,11 @@ from schedmate_records import NOT_JSON
 from ..client.as_user import start_as
 
 LONGEST = 1 << 18
-"""Bytes of an answer: what a user's process says is a stranger's."""
+"""Maximum size of an answer, in bytes: a user's process writes it, which is not trusted."""
 
 
 class SourceGone(Exception):
-    """The process that looks into the tree has ended, or says what no tool says."""
+    """The process that looks into the tree has ended, or its answer is not one of a tool."""
 
 
 class RemoteTools:
@@ -46,11 +46,11 @@ class RemoteTools:
         self.end()
         self._process.wait()
         for pipe in self._pipes():
-            with suppress(OSError):  # a question that nobody read
+            with suppress(OSError):  # a question that was not read
                 pipe.close()
 
     def end(self) -> None:
-        """End the process, from any thread: whoever waits for an answer gets `SourceGone`."""
+        """End the process, from any thread. Callers that wait for an answer get `SourceGone`."""
         self._process.kill()
 
     def file_tree(self, path: str) -> str:

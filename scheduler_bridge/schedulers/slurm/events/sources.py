@@ -1,4 +1,4 @@
-"""What submitted jobs train, as their source says: read where Slurm runs, as the job's user, in a process of its own."""
+"""Reads what submitted jobs train from their source, where Slurm runs, as the job's user, in a process of its own."""
 
 import sys
 import time
@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 READ_S = 5.0
 """One tree may take so long."""
 LOOK_S = 10.0
-"""All trees of one look may: other jobs' events wait behind them. A job beyond it is told without its record."""
+"""Time limit for all trees of one look: other jobs' events wait behind them. A job beyond it is reported without its record."""
 _KEPT = 1000
 _KEPT_S = 60.0
 """Tasks of an array have one source. So long it is taken for unchanged."""
@@ -39,7 +39,7 @@ class JobSource(msgspec.Struct, frozen=True):
 
 
 class SourceReader:
-    """Reads what the source of jobs says. Of a tree that cannot be read, or not in time, nothing is told.
+    """Reads the source of jobs. Of a tree that cannot be read, or not in time, nothing is reported.
 
     Args:
         gpus: Counts the GPUs of a job.
@@ -64,7 +64,7 @@ class SourceReader:
         self._until = self._clock() + self._look_s
 
     def read(self, job: SlurmJob) -> JobSource | None:
-        """Return what the source of a job says; None where that is not known."""
+        """Return what the source of a job shows; None where that is not known."""
         gpus = self._gpus(job) or 0.0
         nodes = max(1, job.node_count)
         about = {
@@ -93,7 +93,7 @@ class SourceReader:
                 user, [sys.executable, "-I", "-m", "processors.advise.metadata"], timeout_s=left, stdin=question
             )
             found = msgspec.json.decode(done.stdout, type=JobSource) if done.returncode == 0 else None
-            if found:  # a stranger's process said it: an event that holds it must not be refused for that
+            if found:  # a user's process wrote it: an event that holds it must not be refused for that
                 check(found.workload)
                 if found.failed:
                     log.info("source_read_in_part", user=user, failed=repr(found.failed)[:500])

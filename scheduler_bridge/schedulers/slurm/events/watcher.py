@@ -38,12 +38,12 @@ class SlurmWatcherMetrics(JobWatcherMetrics):
         )
         self.sources_completed = Counter(
             "schedmate_slurm_watcher_sources_completed",
-            "Jobs of which a language model told something that their source left unknown, before they ended.",
+            "Jobs of which a language model found something that their source left unknown, before they ended.",
             registry=None,
         )
         self.unreadable = Gauge(
             "schedmate_slurm_watcher_unreadable_jobs",
-            "Jobs now whose record cannot be told from a text of their user.",
+            "Current jobs whose record cannot be distinguished from a text of their user.",
             registry=None,
         )
 
@@ -60,9 +60,9 @@ class SlurmWatcher(JobWatcher[ReportedJob]):
         clock: Seconds since 1970.
         memory: Bytes of events that may wait.
         kept: Where scripts of jobs are kept; None: nowhere.
-        cluster: The cluster that the client speaks to, which stands before its jobs' ids; empty for the local one.
-        read_sources: Say of each submitted job what it trains, and of which branch it is, as its source tree says.
-        model: Looks for what that leaves unknown, while the job waits and runs; said once it is found. None: nobody does.
+        cluster: The cluster that the client addresses, which prefixes its jobs' ids; empty for the local one.
+        read_sources: Report what each submitted job trains, and of which branch it is, from its source tree.
+        model: Looks for what that leaves unknown, while the job waits and runs; reported once it is found. None: no model is asked.
     """
 
     metrics: SlurmWatcherMetrics
@@ -97,7 +97,7 @@ class SlurmWatcher(JobWatcher[ReportedJob]):
         self._model = model
 
     def look(self, known: Mapping[str, ReportedJob], now: float) -> tuple[list[JobEvent], dict[str, ReportedJob], int]:
-        """Compare Slurm's list with what was told."""
+        """Compare Slurm's list with what was reported."""
         jobs = self._client.jobs()
         named = {qualified(self._cluster, name): job for name, job in jobs.items()}
         events, after = changes(known, named, now, self._client.gpus)
@@ -107,13 +107,13 @@ class SlurmWatcher(JobWatcher[ReportedJob]):
         if self._sources:
             events = self._with_sources(events, named)
         if self._model:  # first: a job that ended meanwhile was described before its end
-            found = described(known, self._model.take(), now)
+            found = described(known, self._model.pop_results(), now)
             self.metrics.sources_completed.inc(len(found))
             events = [*found, *events]
         return events, after, len(jobs)
 
     def _with_sources(self, events: list[JobEvent], jobs: Mapping[str, SlurmJob]) -> list[JobEvent]:
-        """Say what the submitted jobs among `events` train; those that are over already are not worth the time."""
+        """Add what the submitted jobs among `events` train; those that are over already are not worth the time."""
         assert self._sources
         self._sources.begin()
         over = {event.job for event in events if event.kind is EventKind.ENDED}

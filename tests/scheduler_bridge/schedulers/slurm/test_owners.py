@@ -29,16 +29,16 @@ def owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SlurmOwn
 
 
 def test_the_same_number_has_an_owner_in_each_cluster(owners: SlurmOwners) -> None:
-    wait_for(lambda: owners.of("4711") == 1001)
-    wait_for(lambda: owners.of("beta/4711") == 1002)
-    wait_for(lambda: "knows no job" in str(owners.of("beta/12")))
+    wait_for(lambda: owners.owner_of("4711") == 1001)
+    wait_for(lambda: owners.owner_of("beta/4711") == 1002)
+    wait_for(lambda: "knows no job" in str(owners.owner_of("beta/12")))
 
 
 def test_a_cluster_that_is_away_keeps_no_other_from_answering(owners: SlurmOwners) -> None:
-    wait_for(lambda: "Unable to contact" in str(owners.of("gamma/4711")))
-    wait_for(lambda: owners.of("beta/4711") == 1002)
+    wait_for(lambda: "Unable to contact" in str(owners.owner_of("gamma/4711")))
+    wait_for(lambda: owners.owner_of("beta/4711") == 1002)
 
 
 @pytest.mark.parametrize("job", ["delta/4711", "/4711", "beta", "beta/../4711", "beta/--me"])
 def test_a_job_of_no_known_cluster_has_no_owner(owners: SlurmOwners, job: str) -> None:
-    wait_for(lambda: isinstance(owners.of(job), str))
+    wait_for(lambda: isinstance(owners.owner_of(job), str))

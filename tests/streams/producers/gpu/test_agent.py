@@ -154,10 +154,10 @@ def test_a_broker_that_goes_away_and_comes_back_gets_every_gpu_in_order() -> Non
     broker = MemoryBroker()
     gate = Gate(broker)
     agent = GpuAgent(Source([]), gate.connect)
-    agent.take([sample(gpu, time) for time in (0.0, 1.0) for gpu in range(4)])
+    agent.ship([sample(gpu, time) for time in (0.0, 1.0) for gpu in range(4)])
     wait_until(lambda: gate.connects >= 2)
     gate.open = True
-    agent.take([sample(gpu, 2.0) for gpu in range(4)])
+    agent.ship([sample(gpu, 2.0) for gpu in range(4)])
     wait_until(lambda: agent.shipper.counters.acknowledged == 12)
     agent.run()
     samples = [decode(GpuSample, message.value) for message in broker.read(TOPIC)]

@@ -36,10 +36,10 @@ def test_a_broker_that_is_killed_and_comes_back_gets_every_sample(own_kafka: Kaf
     agent = GpuAgent(Nothing(), lambda: KafkaProducer(own_kafka.connection, give_up_s=20))
     counters = agent.shipper.counters
     try:
-        agent.take(samples(0, 50))
+        agent.ship(samples(0, 50))
         wait_until(lambda: counters.acknowledged == 50, 40)
         own_kafka.kill()
-        agent.take(samples(50, 50))
+        agent.ship(samples(50, 50))
         wait_until(lambda: not counters.broker_up, 40)
         assert counters.acknowledged == 50
         own_kafka.start()

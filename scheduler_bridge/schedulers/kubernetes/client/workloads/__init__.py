@@ -1,4 +1,4 @@
-"""Kinds of jobs beside batch/v1 Job, one a file: how each is read, stopped and let go through its own fields."""
+"""Kinds of jobs other than batch/v1 Job, one a file: how each is read, stopped and released through its own fields."""
 
 from .kind import Order, Patch, PodGroup, WorkloadObject, WorkloadPhase
 from .kinds import KINDS, kind_named, kind_of

@@ -49,7 +49,7 @@ class JobSet(WorkloadObject, frozen=True):
     WORD: ClassVar[str] = "jobset"
     NAME_LABEL: ClassVar[str] = "jobset.sigs.k8s.io/jobset-name"
     SUSPEND: ClassVar[tuple[str, ...]] = ("suspend",)
-    RESTARTS: ClassVar[str] = "JobSet starts its Jobs again as its failurePolicy says, up to maxRestarts"
+    RESTARTS: ClassVar[str] = "JobSet starts its Jobs again by its failurePolicy, up to maxRestarts"
 
     spec: JobSetSpec = JobSetSpec()
     status: JobSetStatus = JobSetStatus()
@@ -65,12 +65,12 @@ class JobSet(WorkloadObject, frozen=True):
 
     @property
     def why(self) -> Condition | None:
-        """Return the condition that says why it is over, or suspended."""
+        """Return the condition that explains why it is over, or suspended."""
         return holding(self.status.conditions, "Completed", "Failed", "Suspended")
 
     @property
     def suspended(self) -> bool:
-        """Return True while its field says so."""
+        """Return the field that suspends it."""
         return self.spec.suspend
 
     @property

@@ -11,7 +11,7 @@ _DIGITS = 6
 
 
 class WorkloadPhase(StrEnum):
-    """What is to become of a workload. Whether it runs or waits, its pods say."""
+    """The phase of a workload. Whether it runs or waits, its pods show."""
 
     ACTIVE = "active"
     """It runs, waits for a place, or is started again by its own controller."""
@@ -39,7 +39,7 @@ class PodGroup(NamedTuple):
 
 
 class Order(NamedTuple):
-    """An object that tells a controller what to do.
+    """An object that orders a controller to do something.
 
     Attributes:
         plural: Its kind's name in paths.
@@ -56,7 +56,7 @@ class Patch:
 
     Attributes:
         patch: Fields of the workload that change.
-        order: What is created instead; None where the fields say it all.
+        order: What is created instead; None where the fields suffice.
     """
 
     patch: Mapping[str, Any] = field(default_factory=dict)
@@ -64,12 +64,12 @@ class Patch:
 
 
 class WorkloadObject(Object, frozen=True):
-    """One object of a kind; a kind derives from this, and says what is its own.
+    """One object of a kind; a kind derives from this, and defines what differs.
 
     Attributes:
         GROUP: The kind's API group.
         VERSION: The version of it that is read and written.
-        API_VERSION: Both, as manifests say them.
+        API_VERSION: Both, as manifests write them.
         KIND: Its name in manifests.
         PLURAL: Its name in paths.
         WORD: Its name in job ids: `NAMESPACE/WORD/NAME`.
@@ -99,12 +99,12 @@ class WorkloadObject(Object, frozen=True):
 
     @property
     def why(self) -> Condition | None:
-        """The condition that says why it is over, or suspended; None where there is none."""
+        """The condition that explains why it is over, or suspended; None where there is none."""
         return None
 
     @property
     def suspended(self) -> bool:
-        """True while the field that suspends it says so."""
+        """True while the field that suspends it is true."""
         return False
 
     @property

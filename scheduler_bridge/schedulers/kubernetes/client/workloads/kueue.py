@@ -10,7 +10,7 @@ QUEUE = "kueue.x-k8s.io/queue-name"
 
 
 class QueuedWorkloadSpec(Object, frozen=True):
-    """What Kueue was told of a job."""
+    """What Kueue knows of a job."""
 
     active: bool = True
     queue_name: str = ""
@@ -19,7 +19,7 @@ class QueuedWorkloadSpec(Object, frozen=True):
 
 
 class QueuedWorkloadStatus(Object, frozen=True):
-    """Where the job stands in its queue."""
+    """The job's state in its queue."""
 
     conditions: list[Condition] = []
 
@@ -47,7 +47,7 @@ class QueuedWorkload(Object, frozen=True):
 
     @property
     def may_resume(self) -> bool:
-        """True: Kueue puts a job back in its queue as often as it is told to."""
+        """True: Kueue puts a job back in its queue as often as it is ordered to."""
         return True
 
     def stop(self, key: str) -> Patch:  # noqa: ARG002

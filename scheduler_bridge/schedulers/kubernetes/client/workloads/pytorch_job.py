@@ -11,7 +11,7 @@ _INDEX = "training.kubeflow.org/replica-index"
 
 
 class SchedulingPolicy(Object, frozen=True):
-    """What a gang scheduler is told of it."""
+    """What a gang scheduler is given."""
 
     queue: str = ""
     priority_class: str = ""
@@ -56,9 +56,7 @@ class PyTorchJob(WorkloadObject, frozen=True):
     WORD: ClassVar[str] = "pytorchjob"
     NAME_LABEL: ClassVar[str] = "training.kubeflow.org/job-name"
     SUSPEND: ClassVar[tuple[str, ...]] = ("runPolicy", "suspend")
-    RESTARTS: ClassVar[str] = (
-        "the training operator restarts its replicas as their restartPolicy says, up to backoffLimit"
-    )
+    RESTARTS: ClassVar[str] = "the training operator restarts its replicas by their restartPolicy, up to backoffLimit"
 
     spec: PyTorchJobSpec = PyTorchJobSpec()
     status: PyTorchJobStatus = PyTorchJobStatus()
@@ -75,12 +73,12 @@ class PyTorchJob(WorkloadObject, frozen=True):
 
     @property
     def why(self) -> Condition | None:
-        """Return the condition that says why it is over, or suspended."""
+        """Return the condition that explains why it is over, or suspended."""
         return holding(self.status.conditions or [], "Succeeded", "Failed", "Suspended")
 
     @property
     def suspended(self) -> bool:
-        """Return True while its field says so."""
+        """Return the field that suspends it."""
         return self.spec.run_policy.suspend
 
     @property

@@ -38,7 +38,7 @@ class VolcanoJobSpec(Object, frozen=True):
 
 
 class VolcanoJobState(Object, frozen=True):
-    """Where it stands."""
+    """Its state."""
 
     phase: str = ""
     reason: str = ""
@@ -64,7 +64,7 @@ class VolcanoJob(WorkloadObject, frozen=True):
     WORD: ClassVar[str] = "vcjob"
     NAME_LABEL: ClassVar[str] = "volcano.sh/job-name"
     SUSPEND: ClassVar[tuple[str, ...]] = ()
-    RESTARTS: ClassVar[str] = "Volcano restarts it as its policies say, up to maxRetry"
+    RESTARTS: ClassVar[str] = "Volcano restarts it by its policies, up to maxRetry"
 
     spec: VolcanoJobSpec = VolcanoJobSpec()
     status: VolcanoJobStatus = VolcanoJobStatus()
@@ -76,7 +76,7 @@ class VolcanoJob(WorkloadObject, frozen=True):
 
     @property
     def why(self) -> Condition | None:
-        """Return the condition that says why it is over, or suspended."""
+        """Return the condition that explains why it is over, or suspended."""
         state = self.status.state
         if self.phase is WorkloadPhase.ACTIVE:
             return None

@@ -42,11 +42,11 @@ def empty(ray_server: RayServer) -> None:
     """Leave nothing that holds the cluster."""
     yield
     for job in ray_server.client.jobs():
-        if not job.over:
+        if not job.is_over:
             ray_server.client.stop(job.id)
     # One that waited for what another one held can be stopped only once it has begun.
     ray_server.until(
-        lambda: not [ray_server.client.stop(job.id) for job in ray_server.client.jobs() if not job.over], "rest"
+        lambda: not [ray_server.client.stop(job.id) for job in ray_server.client.jobs() if not job.is_over], "rest"
     )
 
 

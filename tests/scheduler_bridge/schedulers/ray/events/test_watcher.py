@@ -146,7 +146,7 @@ def test_whatever_is_listed_no_event_is_told_twice(steps: list[tuple[str, int, s
     look, listed = Looks(), {}
     for name, attempt, status in steps:
         known = str(SubmissionName(name, attempt))
-        if known in listed and listed[known].over:
+        if known in listed and listed[known].is_over:
             continue  # what is over stays so
         listed[known] = job(known, status)
         look(*listed.values())

@@ -69,7 +69,7 @@ def test_who_waits_for_the_success_of_a_job_that_failed_waits_for_its_next_run(
     until(lambda: all(given_up(slurm, each)() for each in (waiting["afterok"], f"{array}_1", hopeless)))
     seen = actuator.restart(job, (), f"restart/{KEY}")
     assert set(seen.dependents) == {waiting["afterok"], array}
-    assert seen.seen()["dependents"] == ",".join(seen.dependents)
+    assert seen.summary()["dependents"] == ",".join(seen.dependents)
     slurm.wait(job, "COMPLETED")
     for each in (waiting["afterok"], f"{array}_1", f"{array}_2"):
         slurm.wait(each, "COMPLETED")

@@ -71,8 +71,8 @@ def test_what_a_line_bears_out_is_fetched_once_and_nothing_else_changes(tree: Pa
     reader = ModelReader(model)
     reader.submit("1", submitted("1", tree), Workload(model_name="vit"))
     reader.drain()
-    assert reader.take() == {"1": Workload(model_name="vit", lr=0.0125)}
-    assert reader.take() == {}
+    assert reader.pop_results() == {"1": Workload(model_name="vit", lr=0.0125)}
+    assert reader.pop_results() == {}
     assert {prompt.job for prompt in model.prompts} == {"1"}, "the job's own budget pays"
 
 
@@ -91,14 +91,14 @@ def test_one_that_cannot_be_read_leaves_the_others_alone(tree: Path) -> None:
     ):
         reader.submit(name, submitted(name, where, user), Workload())
     reader.drain()
-    assert reader.take() == {"good": Workload(lr=0.0125)}
+    assert reader.pop_results() == {"good": Workload(lr=0.0125)}
 
 
 def test_one_that_takes_too_long_is_ended(tree: Path) -> None:
     reader = ModelReader(lambda _: READ, one_s=0.0)
     reader.submit("1", submitted("1", tree), Workload())
     reader.drain()
-    assert reader.take() == {}
+    assert reader.pop_results() == {}
 
 
 def test_where_all_is_known_nobody_asks(tree: Path) -> None:
