@@ -19,6 +19,7 @@ from ..settings.secret_files import exposed_files
 from ..settings.settings import SettingsError, load
 from .console import say, warn
 from .extras import missing_extra
+from .parameters import name_values
 
 COMMANDS = {
     "demo": "Show it all on live jobs in one process; no server needed.",
@@ -80,7 +81,13 @@ class _Commands(TyperGroup):
         module: Any = importlib.import_module(f"schedmate.cli.{MODULES.get(cmd_name, cmd_name.replace('-', '_'))}")
         command = typer.main.get_command(module.app)
         command.name, command.short_help = cmd_name, COMMANDS[cmd_name]
+        name_values(command, ctx)
         return command
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        for parameter in self.get_params(ctx):
+            parameter.metavar = parameter.metavar or ""  # all others are flags
+        super().format_help(ctx, formatter)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] not in COMMANDS:

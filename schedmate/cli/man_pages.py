@@ -13,6 +13,7 @@ import schedmate
 
 from .. import SETTINGS_FILE
 from . import COMMANDS, app
+from .parameters import usage_of
 
 _CODE = re.compile(r"`([^`]+)`")
 _COMMA_IN_WORD = re.compile(r",(?=[^ ])")
@@ -67,12 +68,12 @@ def _page(path: list[str], command: Any, context: Any) -> str:
         f'.TH {_escape(name.upper())} 1 "" "SchedMate {schedmate.__version__}" "SchedMate"\n.nh\n.ad l\n',
         f".SH NAME\n{_escape(name)} \\- {_plain(_summary(path, text))}\n",
         f".SH SYNOPSIS\n.B {_escape(' '.join(path))}\n[\\fIOPTIONS\\fR]",
-        "".join(f" {_escape(_argument(each))}" for each in arguments),
+        "".join(f" {_escape(usage_of(each))}" for each in arguments),
         " \\fICOMMAND\\fR ...\n" if (below := _below(command, context)) else "\n",
         f".SH DESCRIPTION\n{_prose(text)}",
     ]
     if arguments:
-        parts.append(".SH ARGUMENTS\n" + "".join(_entry(_argument(each), each, context) for each in arguments))
+        parts.append(".SH ARGUMENTS\n" + "".join(_entry(usage_of(each), each, context) for each in arguments))
     parts.append(".SH OPTIONS\n" + "".join(_entry(_option(each, context), each, context) for each in options))
     if below:
         parts.append(".SH COMMANDS\n")
@@ -93,15 +94,9 @@ def _summary(path: list[str], text: str) -> str:
     return first.split(". ", maxsplit=1)[0].rstrip(".")
 
 
-def _argument(argument: Any) -> str:
-    named = argument.metavar or argument.name.upper()
-    several = "..." if argument.nargs == -1 and "..." not in named else ""
-    return f"{named}{several}" if argument.required or named.startswith("[") else f"[{named}{several}]"
-
-
 def _option(option: Any, context: Any) -> str:
     shown, _ = option.get_help_record(context)
-    return str(shown).replace("<list[", "<").replace("]>", ">").replace(" range>", ">")
+    return str(shown)
 
 
 def _entry(name: str, parameter: Any, context: Any) -> str:

@@ -32,6 +32,6 @@ def test_an_alarm_is_shown_with_the_line_with_which_it_began(tmp_path: Path) -> 
     looks = iter([False, False])
     shown = list(watch(log, JobProcessor(), 0.0, lambda: next(looks, True)))
     place = next(
-        place for place, line in enumerate(shown) if "alarm: the loss is no finite number since line 41" in line
+        place for place, line in enumerate(shown) if "alarm: Loss is NaN or infinite since step 41" in line
     )
     assert shown[place + 1].endswith("41 | step 41 | loss nan | 0.25 s/it")
