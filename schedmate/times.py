@@ -1,4 +1,4 @@
-"""Moments as a person says them: `3 minutes ago`, and `2h` or a date where a command asks since when."""
+"""Moments in words: `3 minutes ago`, and `2h` or a date as the argument of `--since`."""
 
 import re
 import time

@@ -7,10 +7,10 @@ from prometheus_client import Counter
 
 from schedmate_records import Alarm, AlarmKind, EventKind, Evidence, JobEvent, JobMetric, Position
 
-from ..read.robust import median
-from ..stage import Stage
 from ..grammar.extractor import Extractor
 from ..grammar.names import Meaning
+from ..read.robust import median
+from ..stage import Stage
 from ..track.not_finite import is_not_finite
 from .level import Crossing, Level, deviations
 from .standing import Seen, StandingAlarms

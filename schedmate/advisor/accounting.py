@@ -126,7 +126,7 @@ def _of_sacct(row: Row) -> Named | None:
         nodes=int(row.get("ReqNodes") or asked.get("node", 0)),
         time_limit_s=60.0 * int(limit) if (limit := row.get("TimelimitRaw", "")).isdecimal() else 0.0,
     )
-    # Slurm counts job ids anew one day: the start tells two jobs of one id, and two attempts of one job, apart.
+    # Slurm reuses job ids after a wrap: the start time distinguishes two jobs of one id, and two attempts of one job.
     return f"{row['JobID']}@{int(start)}", _past(about, start, _time(row["End"]), state == "COMPLETED")
 
 

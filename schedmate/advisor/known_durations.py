@@ -13,7 +13,7 @@ from .starts import Expected, Known
 
 @contextmanager
 def known_durations(settings: RedisSection) -> Iterator[Known]:
-    """Yield what tells how long jobs take; nothing is known where there is no Redis. It raises as `sinks.redis.read_job` does."""
+    """Yield a lookup of how long jobs take; without Redis it knows nothing. It raises as `sinks.redis.read_job` does."""
     if not settings.url:
         yield lambda _: None
         return

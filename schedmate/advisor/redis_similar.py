@@ -1,7 +1,7 @@
 """Past jobs by their vectors in Redis: a vector set where the server has them (Redis 8), else vectors as bytes and an exact search here.
 
-What stands there follows from the history file: a job is added once, by its name, and what was added while Redis was away is added later.
-While it is away no job is alike, and nobody waits for it.
+Its content follows from the history file: a job is added once, by its name, and jobs that ended while Redis was away are added later.
+While it is away no similar job is found, and nothing waits for it.
 
 Keys, below a prefix: `jobs` (name → job, MessagePack), `order` (name → the how-manyth it was), `added` (how many ever) and `vectors` (a
 vector set, or name → float32 bytes).

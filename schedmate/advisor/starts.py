@@ -29,11 +29,11 @@ class Expected:
 
 
 Known = Callable[[JobView], Expected | None]
-"""Tells what is known of a job; None where nothing is."""
+"""Returns the known duration of a job, or None."""
 
 
 def present(queue: Queue, known: Known, now: float) -> Present:
-    """Return the queue as the simulation takes it, at `now` (seconds since 1970). Jobs stand by priority, then by age."""
+    """Return the queue as the simulation takes it, at `now` (seconds since 1970). Jobs are ordered by priority, then by age."""
     nodes = [each for each in queue.nodes if each.view.state is SchedulerNodeState.UP]
     places = {each.view.node: place for place, each in enumerate(nodes)}
     rooms = [NodeRoom(each.view.node, each.view.pools, _room(each)) for each in nodes]
@@ -80,7 +80,7 @@ def _running(job: RunningJob, places: Mapping[str, int], known: Expected | None,
         if node in places
     }
     elapsed = max(now - job.since, 0.0) if math.isfinite(job.since) else 0.0
-    # Of the whole, what has passed is gone; of a rest, what has passed since it was told.
+    # A whole duration loses the time since the start; a remaining time loses the time since its estimate.
     passed = 0.0 if known is None else elapsed if known.whole else now - known.time
     return Running(job.view.job, held, _lasting(known, passed, job.view.limit_s, elapsed))
 

@@ -14,7 +14,7 @@ from streams.transport import Message, TransportError
 log = structlog.get_logger(__name__)
 
 FEWEST = 3
-"""Samples without which nothing is said of a job."""
+"""Minimum number of samples for a statement about a job."""
 MOST_JOBS = 100_000
 LOOK_S = 2.0
 SKIPPED_S = 60.0
@@ -24,7 +24,7 @@ SKIPPED_S = 60.0
 class Utilisation:
     """The mean utilisation of the GPUs of each job, over the samples that were seen. Safe for threads.
 
-    A GPU that several jobs share, or that a process holds of which nothing tells the job, says nothing of any.
+    A GPU that several jobs share, or whose process cannot be assigned to a job, counts for none.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class Follower(Protocol):
 
 
 class SampleReader(Thread):
-    """Hands samples on as they are written, from its start on. A daemon: what it has not read nobody misses.
+    """Passes samples on as they are written, from its start on. A daemon: samples that it has not read are not missed.
 
     Args:
         follow: Opens the topic at its present end.

@@ -26,7 +26,7 @@ def _shown(value: Any, moment: Callable[[datetime], str]) -> str:
         return ", ".join(_shown(each, moment) for each in value)
     if isinstance(value, datetime):
         return moment(value)
-    for kind, say in _WORDS:
+    for kind, words in _WORDS:
         if isinstance(value, kind):
-            return say(value)
+            return words(value)
     return str(value)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..settings.settings import Loaded
-from .console import say, say_json, warn
+from .console import print_json, print_line, warn
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -35,10 +35,10 @@ def command(
             try:
                 if as_json:
                     letters = "".join(letter for letter, _ in classes(reader.chunks(file), classifier))
-                    say_json(json.dumps({"file": str(file), "classes": letters}))
+                    print_json(json.dumps({"file": str(file), "classes": letters}))
                 else:
                     for letter, text in classes(reader.chunks(file), classifier):
-                        say(f"{letter} {text}")
+                        print_line(f"{letter} {text}")
             except UnreadableLog as error:
                 warn(str(error))
                 failed = True

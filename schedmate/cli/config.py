@@ -6,7 +6,7 @@ import typer
 from pydantic import SecretStr
 
 from ..settings.settings import Loaded, Settings
-from .console import say
+from .console import print_line
 from .listing import Csv, Json, print_rows
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -30,7 +30,7 @@ def command(
     if as_example:
         from ..settings.example import example
 
-        say(example())
+        print_line(example())
         return
     loaded: Loaded = context.obj
     rows = []

@@ -16,7 +16,7 @@ from ..settings.settings import Loaded
 from ..terminal import one_line
 from ..times import ago, at, local
 from ..times import since as since_when
-from .console import say, say_json, warn
+from .console import print_json, print_line, warn
 from .listing import Csv, Json, Since, print_rows
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def decisions(
     as_json: Json = False,
     as_csv: Csv = False,
 ) -> None:
-    """Show decisions, what people said of them and what became of them, as they were written; approve, reject or stop them.
+    """Show decisions, people's commands and the results, as they were written; approve, reject or stop decisions.
 
     Example: `schedmate decisions --follow --job 4711`
     """
@@ -60,9 +60,9 @@ def decisions(
     try:
         for record in records:
             if as_json:
-                say_json(encode(record))
+                print_json(encode(record))
             else:
-                say(line(record, local if follow else ago))
+                print_line(line(record, local if follow else ago))
     except KeyboardInterrupt:
         raise typer.Exit from None
 
@@ -118,7 +118,7 @@ def stop(context: typer.Context, *, reason: Reason) -> None:
     Example: `schedmate decisions stop --reason "maintenance of the file system"`
     """
     _write(context, Command.STOP, str(uuid.uuid4()), reason)
-    say("stopped: no bridge begins an action until `schedmate decisions resume`")
+    print_line("stopped: no bridge begins an action until `schedmate decisions resume`")
 
 
 @app.command()
@@ -130,17 +130,17 @@ def resume(context: typer.Context, *, reason: Reason) -> None:
     stops = _approvals(context).commands.stops
     for one in stops:
         _write(context, Command.RESUME, one.id, reason)
-        say(f"lifted: stopped by {one_line(one.author)}: {one_line(one.reason)}")
+        print_line(f"lifted: stopped by {one_line(one.author)}: {one_line(one.reason)}")
     if not stops:
-        say("nothing is stopped")
+        print_line("nothing is stopped")
 
 
 def _decide(context: typer.Context, command: Command, decision_id: str, reason: str) -> None:
     decision = _approvals(context).find(decision_id, time.time())
     _write(context, command, decision.id, reason, decision)
-    said = "approved" if command is Command.APPROVE else "rejected"
+    done = "approved" if command is Command.APPROVE else "rejected"
     see = f"schedmate decisions --job {shlex.quote(one_line(decision.job))}"
-    say(f"{said}: {decision.action} {one_line(decision.job)}; see `{see}`")
+    print_line(f"{done}: {decision.action} {one_line(decision.job)}; see `{see}`")
 
 
 def _write(context: typer.Context, command: Command, about: str, reason: str, decision: Decision | None = None) -> None:
@@ -167,11 +167,11 @@ def _row(record: Shown) -> tuple[object, ...]:
 
 
 def line(record: Shown, worded: Callable[[datetime], str] = ago) -> str:
-    """Return a record as one line for a person; `worded` says its time."""
+    """Return a record as one line for a person; `worded` formats its time."""
     when = f"{worded(moment):<15}" if (moment := at(record.time)) else f"{record.time}"
     if isinstance(record, OperatorCommand):
-        said = one_line(f"{record.author}: {record.reason}")
-        return f"{when}  {record.command.upper():10}  {one_line(record.job)}  {said}"
+        reason = one_line(f"{record.author}: {record.reason}")
+        return f"{when}  {record.command.upper():10}  {one_line(record.job)}  {reason}"
     if isinstance(record, Decision):
         return f"{when}  {record.mode.upper():10}  {record.action} {one_line(record.job)}  {one_line(record.reason)}"
     seen = ", ".join(f"{name} {value}" for name, value in record.seen.items() if value)

@@ -36,7 +36,7 @@ EXTRA_OF: Mapping[str, str] = {
 
 
 class MissingExtra(UserError):
-    """A module of an extra is not installed; the message says what to install."""
+    """A module of an extra is not installed; the message names what to install."""
 
     def __init__(self, module: str) -> None:
         super().__init__(

@@ -11,12 +11,12 @@ from schedmate_records import UserError, counted
 
 from ..advisor.accounting import SACCT, Accounting, sacct, table
 from ..settings.settings import Loaded
-from .console import console, say
+from .console import console, print_line
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
 _PAI_BEGAN = datetime(2020, 7, 1)  # typer's dates know no zone
-"""The trace is of July and August 2020; its tables tell no date."""
+"""The trace is of July and August 2020; its tables have no dates."""
 
 File = Annotated[Path, typer.Argument(help="A file; its first line names the columns.")]
 
@@ -72,7 +72,7 @@ def from_pai(
         task = progress.add_task("reading tables", total=size(folder))
         jobs = past_jobs(folder, began.replace(tzinfo=UTC).timestamp(), lambda read: progress.advance(task, read))
         new, held = history.add_all(jobs), history.count()
-    say(f"{counted(new, 'new job')}; the history holds {held}")
+    print_line(f"{counted(new, 'new job')}; the history holds {held}")
 
 
 def _take(context: typer.Context, file: Path, read: Callable[[Iterable[str]], Accounting]) -> None:
@@ -92,11 +92,13 @@ def _take(context: typer.Context, file: Path, read: Callable[[Iterable[str]], Ac
             new, held = history.add_all(jobs), history.count()
     except OSError as error:
         raise UserError(f"expected a readable file at {file}: {error.strerror}") from error
-    say(f"{counted(new, 'new job')}; the history holds {held}")
+    print_line(f"{counted(new, 'new job')}; the history holds {held}")
     if jobs.unfinished:
-        say(f"passed over {counted(jobs.unfinished, 'row')} of steps, or of jobs that never ran or have not ended")
+        print_line(
+            f"passed over {counted(jobs.unfinished, 'row')} of steps, or of jobs that never ran or have not ended"
+        )
     if jobs.skipped:
-        say(f"passed over {counted(jobs.skipped, 'row')} that could not be read")
+        print_line(f"passed over {counted(jobs.skipped, 'row')} that could not be read")
 
 
 def _counted(stream: IO[str], advance: Callable[[int], None]) -> Iterable[str]:

@@ -35,7 +35,7 @@ shows all.
 No colours, where it is set.
 """
 _EXIT_STATUS = """.SH "EXIT STATUS"
-2 for what a person can mend; one sentence on standard error says what to do.
+2 for errors that a person can fix; one sentence on standard error states what to do.
 """
 
 
@@ -79,8 +79,8 @@ def _page(path: list[str], command: Any, context: Any) -> str:
         parts.append(".SH COMMANDS\n")
         for each in below:
             page = f".BR {_escape(f'{name}-{each}')} (1)"
-            said = _summary([*path, each], command.get_command(context, each).help or "")
-            parts.append(f".TP\n{page}\n{_prose(said)}")
+            summary = _summary([*path, each], command.get_command(context, each).help or "")
+            parts.append(f".TP\n{page}\n{_prose(summary)}")
     if len(path) == 1:
         parts.append(_ENVIRONMENT)
     else:
@@ -100,12 +100,12 @@ def _option(option: Any, context: Any) -> str:
 
 
 def _entry(name: str, parameter: Any, context: Any) -> str:
-    _, said = parameter.get_help_record(context) or ("", "")
-    return f".TP\n.B {_escape(name)}\n{_prose(said)}"
+    _, text = parameter.get_help_record(context) or ("", "")
+    return f".TP\n.B {_escape(name)}\n{_prose(text)}"
 
 
 def _prose(text: str) -> str:
-    """Return paragraphs of Markdown as roff: code in bold, everything else as it stands."""
+    """Return paragraphs of Markdown as roff: code in bold, everything else unchanged."""
     paragraphs = [" ".join(each.split()) for each in text.split("\n\n")]
     return ".PP\n".join(f"{_CODE.sub(_code, _guarded(each))}\n" for each in paragraphs if each)
 

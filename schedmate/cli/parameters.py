@@ -3,7 +3,16 @@
 import re
 from typing import Any
 
-_TYPES = {"bool": "", "str": "TEXT", "int": "INTEGER", "float": "NUMBER", "path": "PATH", "Path": "PATH", "file": "FILE", "directory": "DIR"}  # fmt: skip
+_TYPES = {
+    "bool": "",
+    "str": "TEXT",
+    "int": "INTEGER",
+    "float": "NUMBER",
+    "path": "PATH",
+    "Path": "PATH",
+    "file": "FILE",
+    "directory": "DIR",
+}
 
 
 def name_values(command: Any, context: Any) -> None:

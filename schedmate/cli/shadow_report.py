@@ -6,7 +6,7 @@ import typer
 
 from ..settings.settings import Loaded
 from ..times import since as moment
-from .console import say
+from .console import print_line
 from .listing import Csv, Json, print_rows, since_option
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -43,5 +43,5 @@ def command(
     empty = f"no decision was left in shadow mode (--since {since})"
     print_rows(SUMMARY, [summary(row) for row in summarise(judged)], empty=empty)
     if judged:
-        say("")
-        say(EXPLANATION)
+        print_line("")
+        print_line(EXPLANATION)

@@ -11,7 +11,7 @@ import typer
 from ..settings.settings import Loaded
 from ..times import at
 from ..times import since as moment
-from .console import say, warn
+from .console import print_line, warn
 from .listing import Csv, Json, Since, print_rows
 
 if TYPE_CHECKING:
@@ -45,14 +45,14 @@ def command(
     as_json: Json = False,
     as_csv: Csv = False,
 ) -> None:
-    """Say when each job that waits will start: a range, not a promise.
+    """Estimate when each waiting job will start: a range, not a promise.
 
     The queue, as the scheduler (`bridge.scheduler`) shows it now, is played forward many times, by priority and with backfilling.
-    How long jobs still take comes from Redis, where their progress and the advisor's estimates stand. Where nothing is known, it comes
+    How long jobs still take comes from Redis, which holds their progress and the advisor's estimates. Where nothing is known, it comes
     from how long they have run and from their limits, and the range is wide. Jobs that will be submitted later are not known: those of
-    higher priority delay what is said here.
+    higher priority delay these starts.
 
-    With `--keep` they go to Kafka: `schedmate query starts` tells how often the starts that came lay in what was said, and the page of a
+    With `--keep` they go to Kafka: `schedmate query starts` shows how often the actual starts were in the range, and the page of a
     waiting job shows it. With `--every` this is a service that does so again and again, for all jobs.
 
     Examples: `schedmate starts`, `schedmate starts 4711 --json`, `schedmate starts --since 1h`, `schedmate starts --every 300`
@@ -102,7 +102,7 @@ def command(
     ]
     print_rows(SHOWN, shown, empty="no job waits")
     if shown:
-        say("\nJobs that are submitted later are not known; those of higher priority delay what is said here.")
+        print_line("\nJobs that are submitted later are not known; those of higher priority delay these starts.")
 
 
 def _when(seconds: float) -> str:

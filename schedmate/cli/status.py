@@ -8,12 +8,12 @@ import typer
 from schedmate_records import counted
 
 from ..advisor.remaining import remains_of
-from ..report.report import AGAIN, NO_CLOCK, NO_REPORT, rate, seconds
+from ..report.report import NO_CLOCK, NO_REPORT, outlook, rate, seconds
 from ..settings.settings import Loaded, SettingsError
 from ..times import ago, at, local_and_ago, span
 from ..times import since as moment
 from .cells import shown
-from .console import console, say_json, warn
+from .console import console, print_json, warn
 from .listing import Csv, Json, Since, blocks, print_rows
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def command(
     settings = loaded.settings.redis
     if not settings.url:
         raise SettingsError(
-            "the present state stands in Redis, and redis.url is empty: set it, or ask `schedmate query`"
+            "the current state is kept in Redis, and redis.url is empty: set it, or ask `schedmate query`"
         )
     with redis_client(settings) as client:
         if job is None:
@@ -59,7 +59,7 @@ def command(
         import msgspec
 
         for status in statuses:
-            say_json(msgspec.json.encode(status))
+            print_json(msgspec.json.encode(status))
     elif as_csv or job is None:
         show_all(statuses, as_csv=as_csv)
     elif statuses:
@@ -120,7 +120,7 @@ def details(status: "JobStatus", curve: str = "") -> dict[str, str]:
         "state": _joined(status.state, status.scheduler_state, _some("exit code {}", status.exit_code), _some("signal {}", status.signal)),
         "since": at(status.state_time),
         "attempt": status.attempt,
-        "where": _joined(", ".join(status.nodes), _count(status.gpus, "GPU"), _some("beside {}", status.packed_with)),
+        "where": _joined(", ".join(status.nodes), _count(status.gpus, "GPU"), _some("packed with {}", status.packed_with)),
         "what": _joined(status.command, _some("in {}", status.directory), _some("by {}", status.user)),
         "progress": _numbers(("step", status.step), ("epoch", status.epoch), ("loss", status.loss)),
         "speed": _joined(_speed(status), _throughput(status)) or _why_unknown(status),
@@ -134,11 +134,11 @@ def details(status: "JobStatus", curve: str = "") -> dict[str, str]:
         "lost if stopped": _lost(status),
         "slowed by": _some("{}, to {:.0%}", status.slowed_by, status.slowdown_ratio),
         "verdict": _joined(_verdict(status), status.verdict_signature.replace("_", " "), _again(status)),
-        "said": at(status.verdict_time),
+        "verdict at": at(status.verdict_time),
         "message": status.verdict_message if status.verdict_message not in status.verdict_line else "",
         "line": status.verdict_line,
-        "stands at": status.verdict_place,
-        "a person says": _some("{} (attempt {}, by {})", status.feedback_cause, status.feedback_attempt, status.feedback_user),
+        "log line": _log_line(status.verdict_place),
+        "feedback": _some("{} (attempt {}, by {})", status.feedback_cause, status.feedback_attempt, status.feedback_user),
         "failed before": "; ".join(_failed(one) for one in status.failures if one.attempt != status.verdict_attempt),
         "decision": _joined(status.decision, status.decision_mode, status.decision_reason),
         "outcome": _joined(status.outcome, status.outcome_detail),
@@ -204,7 +204,12 @@ def _why_unknown(status: "JobStatus") -> str:
 
 
 def _again(status: "JobStatus") -> str:
-    return AGAIN[status.verdict_restartable] if status.verdict else ""
+    return outlook(status.verdict_signature, status.verdict_restartable) if status.verdict else ""
+
+
+def _log_line(place: str) -> str:
+    """Return the line number of `place`, `topic/partition/offset:line`."""
+    return place.rpartition(":")[2]
 
 
 def _checkpoint(status: "JobStatus") -> str:
@@ -238,7 +243,7 @@ def _cause(status: "JobStatus") -> str:
 
 
 def _verdict(status: "JobStatus") -> str:
-    """Return the verdict in two words; one on an earlier attempt says so."""
+    """Return the verdict in two words, and the attempt if it is an earlier one."""
     if not status.verdict:
         return ""
     about = "" if status.verdict_attempt == status.attempt else f" (attempt {status.verdict_attempt})"

@@ -29,14 +29,14 @@ from .story import Moment, tell
 
 @dataclass
 class JobLine:
-    """One job as it stands.
+    """The current state of one job.
 
     Attributes:
         job: Its id.
         state: `queued`, `running`, or the scheduler's word for its end.
         slot: Where it runs or ran last.
         attempt: How often it was started before.
-        events: What the scheduler said of it, in order.
+        events: The scheduler's events about it, in order.
         metrics: By attempt and rank, in order.
         failures: Verdicts, in order.
     """
@@ -158,8 +158,8 @@ class Watcher:
         return moments
 
     def _repeats(self, record: Record) -> bool:
-        """True for a verdict that says again what was said."""
+        """True for a verdict that repeats an earlier one."""
         if not isinstance(record, Failure) or record.job not in self.board.jobs:
             return False
-        said = self.board.jobs[record.job].verdict(record.attempt)
-        return said is not None and (said.error_type, said.message) == (record.error_type, record.message)
+        verdict = self.board.jobs[record.job].verdict(record.attempt)
+        return verdict is not None and (verdict.error_type, verdict.message) == (record.error_type, record.message)

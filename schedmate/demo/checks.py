@@ -1,4 +1,4 @@
-"""What the demo promised, each promise a function that says whether it was kept."""
+"""The checks of the demo, each a function that returns whether it passed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ def _slowed(facts: DemoFacts) -> tuple[bool, str]:
     found = [each for each in facts.board.slowdowns if each.job == VICTIM.name and each.packed_job == NEIGHBOUR.name]
     if not found:
         return False, "no slowdown was found"
-    agree = [near(p.measured, p.clocked, NEAR_BESIDE) for p in facts.phases if p.name in ("before", "beside")]
+    agree = [near(p.measured, p.clocked, NEAR_BESIDE) for p in facts.phases if p.name in ("before", "packed")]
     one = found[0]
     return len(found) == 1 and agree == [
         True,
@@ -98,7 +98,7 @@ def _recovered(facts: DemoFacts) -> tuple[bool, str]:
     threshold = facts.board.slowdowns[0].threshold
     agrees = near(after.measured, after.clocked, NEAR_BESIDE)
     kept = share >= threshold and agrees and facts.job(VICTIM).state == "completed"
-    return kept, f"at {share:.0%} of its speed {after.delay:.1f} s after they were parted"
+    return kept, f"at {share:.0%} of its speed {after.delay:.1f} s after they were separated"
 
 
 def _restarted(facts: DemoFacts) -> tuple[bool, str]:
@@ -136,10 +136,10 @@ def _went_on(facts: DemoFacts) -> tuple[bool, str]:
     path = about[0].checkpoint if about else ""
     if not steps or path not in [saved.path for saved in facts.board.saved.get(SAVER.name, [])]:
         return False, f"{line.state}; no step after it came back"
-    told = int(path.rpartition("step")[2].removesuffix(".npz"))
+    saved = int(path.rpartition("step")[2].removesuffix(".npz"))
     return steps[
         0
-    ] > told and line.state == "completed", f"saved at step {told}, goes on to step {steps[0]}: {line.state}"
+    ] > saved and line.state == "completed", f"saved at step {saved}, goes on to step {steps[0]}: {line.state}"
 
 
 def _left_alone(facts: DemoFacts) -> tuple[bool, str]:
@@ -207,7 +207,7 @@ _PROMISES: tuple[tuple[str, Callable[[DemoFacts], tuple[bool, str]]], ...] = (
     ("Step times as read agree with the jobs' own clocks", _read),
     ("Every job learns: its loss, as read, falls", _learnt),
     (f"A packed neighbour slows {VICTIM.name}, and that is seen", _slowed),
-    ("They are parted; the neighbour runs later, alone", _parted),
+    ("The jobs are separated; the second job reruns alone", _parted),
     (f"{VICTIM.name} recovers", _recovered),
     (f"{FAULTY.name} loses its GPU, runs elsewhere, ends well", _restarted),
     ("Its node's kernel agrees, a person approves: drained", _drained),
@@ -215,7 +215,7 @@ _PROMISES: tuple[tuple[str, Callable[[DemoFacts], tuple[bool, str]]], ...] = (
     (f"{SAVER.name} goes on where it saved", _went_on),
     (f"{BUGGY.name} has a bug: line named, nothing restarted", _left_alone),
     (f"{KILLED.name} is killed: no line blamed, not restarted", _killed),
-    (f"{HEALTHY.name} is left in peace", _healthy),
+    (f"no action is taken on job {HEALTHY.name}", _healthy),
     ("GPU samples arrive", _gpus),
     ("No printed line is lost on the way", _complete),
     ("ClickHouse holds every record exactly once", _stored),

@@ -55,9 +55,9 @@ class DemoFacts:
     """Everything that the checks and the summary look at.
 
     Attributes:
-        board: What the topics said.
+        board: The records of the topics.
         readings: Every rank's step time.
-        phases: The victim before, beside and after its neighbour; empty where the packing was never found slow.
+        phases: The victim before, during and after the packing; empty where the packing was never found slow.
         gpus: Where GPU samples are from.
         pieces_shipped: Pieces of text handed to the shipper.
         pieces_read: Pieces that the processors classified.
@@ -82,7 +82,7 @@ class DemoFacts:
 
 
 def readings(board: Board, clocks: Path) -> tuple[DemoReading, ...]:
-    """Return the newest step time of every rank beside the one that it clocked over the same reports."""
+    """Return the newest step time of every rank with the one that it clocked over the same reports."""
     found = []
     for program in PROGRAMS:
         for rank in range(program.ranks):
@@ -98,7 +98,7 @@ def readings(board: Board, clocks: Path) -> tuple[DemoReading, ...]:
 
 
 def phases(board: Board, clocks: Path) -> tuple[Phase, ...]:
-    """Return the victim's step time before, beside and after its neighbour."""
+    """Return the victim's step time before, during and after the packing."""
     line = board.jobs.get(VICTIM.name)
     slowdown = next((each for each in board.slowdowns if each.job == VICTIM.name), None)
     if line is None or slowdown is None:
@@ -108,7 +108,7 @@ def phases(board: Board, clocks: Path) -> tuple[Phase, ...]:
     after = _after(series, unpacked[0], slowdown) if unpacked else None
     return (
         _phase("before", slowdown.before_s, _before(series, slowdown), clocks),
-        _phase("beside", slowdown.after_s, next((m for m in series if m.time == slowdown.time), None), clocks),
+        _phase("packed", slowdown.after_s, next((m for m in series if m.time == slowdown.time), None), clocks),
         _phase("after", after.step_time_s if after else None, after, clocks, unpacked[0] if unpacked else None),
     )
 
@@ -133,12 +133,12 @@ def _phase(
 
 
 def _clocked(program: Program, metric: JobMetric, clocks: Path) -> Typical | None:
-    """Return what the job clocked over the very steps that a metric's reports speak of."""
+    """Return the job's own clocking of the steps that a metric's reports cover."""
     clocked = clock.read(clocks / program.name, metric.attempt, metric.rank)
     if metric.step is None or metric.since_step is None or not program.numbers:
         since = metric.since if metric.since is not None else 0.0
         return clocked.between(since, metric.time, metric.reports - 1)
-    # The oldest report speaks of the steps between it and the one before.
+    # The oldest report covers the steps between it and the one before.
     stride = (metric.step - metric.since_step) // max(1, metric.reports - 1)
     return clocked.numbered(metric.since_step - stride + 1, metric.step, metric.reports)
 

@@ -35,7 +35,7 @@ LOG = "schedmate.log"
 
 
 class CannotRun(UserError):
-    """The demo cannot run so; the message says what was expected and what came."""
+    """The demo cannot run with these arguments; the message states what was expected and what came."""
 
 
 def run(keep: Path | None, console: Console) -> bool:

@@ -1,4 +1,4 @@
-"""Traces out: spans go to whoever collects them, over OTLP/HTTP. Nothing of OpenTelemetry is loaded where that is not configured."""
+"""Traces: spans go to an OTLP/HTTP collector. Nothing of OpenTelemetry is loaded where that is not configured."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,5 +54,5 @@ def exported(settings: ServiceSettings, command: str) -> Iterator[Spans | None]:
     finally:
         giving_up = Timer(END_S, exporter.shutdown)
         giving_up.start()
-        sender.shutdown()  # type: ignore[no-untyped-call]  # the library says nothing of its type
+        sender.shutdown()  # type: ignore[no-untyped-call]  # the library has no type here
         giving_up.cancel()

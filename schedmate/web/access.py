@@ -1,4 +1,4 @@
-"""Who comes, and whether they may act. Whoever cannot be told is refused, or may look and no more."""
+"""Identifies visitors and decides whether they may act. Unidentified visitors are rejected or get read-only access."""
 
 import hmac
 import secrets
@@ -30,22 +30,22 @@ class Visitor:
 
 
 class Access(Protocol):
-    """Tells visitors apart."""
+    """Identifies visitors."""
 
     def visitor(self, request: Request) -> Visitor:
         """Return who asks. Raises `HTTPException` where they may not even look."""
 
 
 class Looking:
-    """Everybody who reaches the page may look, and nobody may act."""
+    """All visitors get read-only access."""
 
-    def visitor(self, request: Request) -> Visitor:  # noqa: ARG002 - all are alike
+    def visitor(self, request: Request) -> Visitor:  # noqa: ARG002 - all get the same access
         """Return somebody."""
         return Visitor()
 
 
 class Linked:
-    """Whoever holds the link that was printed at the start acts in the name of who started the page; others look.
+    """A visitor with the link that was printed at the start acts in the name of the user who started the page; others only read.
 
     Args:
         name: Who started it.
@@ -90,7 +90,7 @@ class Proxied:
         self._key = secrets.token_bytes(32)
 
     def visitor(self, request: Request) -> Visitor:
-        """Return whom the proxy names. Raises `HTTPException` without its password, or without a name."""
+        """Return the person that the proxy names. Raises `HTTPException` without its password, or without a name."""
         if not same(_only(request, PROXY_HEADER), self._password):
             raise HTTPException(401, "Come through the proxy that asks who you are.")
         name = _name(_only(request, self._header))
@@ -119,5 +119,5 @@ def _name(value: str) -> str:
 
 
 def same(given: str, known: str) -> bool:
-    """Return whether a secret is the one that was expected, in a time that tells nothing of it; an empty one never is."""
+    """Return whether a secret is the expected one, in a time that reveals nothing of it; an empty one never is."""
     return bool(known) and hmac.compare_digest(given.encode(), known.encode())

@@ -45,7 +45,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Line:
-    """A vertical line of an event, and what it says when pointed at: `text`, and the moment `at` in seconds since 1970."""
+    """A vertical line of an event, and its tooltip: `text`, and the moment `at` in seconds since 1970."""
 
     x: float
     group: str
@@ -55,7 +55,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Tick:
-    """A moment below the plot: `text` says it in UTC, `at` for programs."""
+    """A moment below the plot: `text` in UTC, `at` for programs."""
 
     x: float
     text: str

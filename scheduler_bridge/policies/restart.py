@@ -19,7 +19,7 @@ def decide(failure: Failure, settings: BridgeSettings, checkpoint: str = "") -> 
 
     The id follows from the root line, its signature and the suspect: revisions that keep to them make the same decision.
 
-    Where the job alone speaks against its node, the node is excluded all the same: `exclude_nodes` concerns the next attempts of
+    Where only the job's log blames its node, the node is excluded all the same: `exclude_nodes` concerns the next attempts of
     this job, whose user may avoid any node anyway. Nothing is held against the node for others.
 
     `checkpoint` is where the job saved last, in its own words; the scheduler tells it so when it starts again.
@@ -31,7 +31,9 @@ def decide(failure: Failure, settings: BridgeSettings, checkpoint: str = "") -> 
     suspect = failure.node if failure.faulty_component in LOCAL else ""
     evidence = bool(suspect) and failure.node_evidence
     away = f", away from {suspect}" if suspect else ""
-    witness = f" Only the job itself speaks against {suspect}." if suspect and not evidence else ""
+    witness = (
+        f" Only this job's log blames {suspect}; nothing on the node confirms it." if suspect and not evidence else ""
+    )
     message = failure.message[:MESSAGE].rstrip(". ")
     cause = cause_of(failure)
     root = failure.root

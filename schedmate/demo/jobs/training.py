@@ -44,7 +44,7 @@ class Training:
         return loss
 
     def step_time(self) -> float:
-        """Return what a step took in the mean since this was asked last: on a busy host no two steps are alike."""
+        """Return the mean step time since the last call: on a busy host step times vary."""
         taken, self._taken = self._taken, []
         return sum(taken) / len(taken)
 

@@ -123,7 +123,7 @@ def good_facts(board: Board | None = None, **changed: Any) -> DemoFacts:
         "readings": tuple(reading(program, rank) for program in PROGRAMS for rank in range(program.ranks)),
         "phases": (
             Phase("before", 0.01, even(0.01)),
-            Phase("beside", 0.05, even(0.052)),
+            Phase("packed", 0.05, even(0.052)),
             Phase("after", 0.011, even(0.011), 1.2),
         ),
         "gpus": "a made-up recording: NVML finds no GPU here",

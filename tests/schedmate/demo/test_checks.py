@@ -60,7 +60,7 @@ def test_a_slowdown_that_nobody_found() -> None:
 def test_a_slowdown_that_the_job_did_not_clock() -> None:
     phases = (
         Phase("before", 0.01, even(0.01)),
-        Phase("beside", 0.05, even(0.01)),
+        Phase("packed", 0.05, even(0.01)),
         Phase("after", 0.011, even(0.011), 1.0),
     )
     assert broken(good_facts(phases=phases)) == {2}
