@@ -148,14 +148,14 @@ def read_settings(
             found[name] = value
     directory, socket = found.pop("directory") or state_directory(environment), found.pop("socket")
     if not isinstance(socket, str):
-        faults.append(f"expected a path for producer.socket, got {_shown(socket)}: it is left out")
+        faults.append(f"expected a path for producer.socket, got {_short_repr(socket)}: it is left out")
         socket = ""
     numbers = {name: _positive(name, value, faults) for name, value in found.items()}
     broker_named = broker_named or BROKERS in given or "kafka.brokers" in flags
     return str(directory), numbers, clusters, (socket, broker_named)
 
 
-def _shown(value: object) -> str:
+def _short_repr(value: object) -> str:
     try:
         return repr(value)[:80]
     except RecursionError:
@@ -164,7 +164,7 @@ def _shown(value: object) -> str:
 
 def _names(value: object, faults: list[str]) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        faults.append(f"expected a list of names for slurm.clusters, got {_shown(value)}: it is left out")
+        faults.append(f"expected a list of names for slurm.clusters, got {_short_repr(value)}: it is left out")
         return ()
     return tuple(value)
 
@@ -179,7 +179,7 @@ def _positive(name: str, value: object, faults: list[str]) -> int | float:
             read = -1
         if least <= read < 1e9:
             return read
-    faults.append(f"expected a positive number for producer.{name}, got {_shown(value)}: it is {default:g}")
+    faults.append(f"expected a positive number for producer.{name}, got {_short_repr(value)}: it is {default:g}")
     return default
 
 

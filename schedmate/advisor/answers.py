@@ -42,7 +42,7 @@ class Answers:
         if version == self._version:
             return
         self._version = version
-        for past in self._store.since(self._newest, MOST):
+        for past in self._store.ended_since(self._newest, MOST):
             self._history.add(past)
             self._newest = past.ended
             if predictor := self._model.predictor:

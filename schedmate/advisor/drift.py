@@ -104,7 +104,7 @@ class Drift:
         self._version = ""
         self._told = False
 
-    def take(self, version: str, usual: float | None, one: ScoredEstimate) -> None:
+    def add_outcome(self, version: str, usual: float | None, one: ScoredEstimate) -> None:
         """Take in one outcome.
 
         Args:

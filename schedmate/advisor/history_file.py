@@ -59,7 +59,7 @@ class HistoryFile:
         for (blob,) in rows:
             yield msgspec.msgpack.decode(blob, type=PastJob)
 
-    def since(self, ended: float, most: int) -> Iterator[PastJob]:
+    def ended_since(self, ended: float, most: int) -> Iterator[PastJob]:
         """Yield jobs that ended after a moment, the first `most`, in the order of their ends."""
         rows = self._connection.execute(
             "SELECT past FROM past_jobs WHERE ended > ? ORDER BY ended, id LIMIT ?", (ended, most)

@@ -42,10 +42,10 @@ def past_jobs(folder: Path, began: float, advance: Advance) -> Iterator[tuple[st
     except (OSError, ValueError) as error:
         raise UserError(f"expected PAI's tables as CSV with their .header files in {folder}: {error}") from error
     for done in jobs:
-        yield f"pai/{done.job.job_id}", _past(done, began, used.get(done.job.job_id))
+        yield f"pai/{done.job.job_id}", _past_job(done, began, used.get(done.job.job_id))
 
 
-def _past(done: Completion, began: float, used: float | None) -> PastJob:
+def _past_job(done: Completion, began: float, used: float | None) -> PastJob:
     job = done.job
     about = SubmittedJob(
         job=job.job_id,

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ..times import at
+from ..times import moment_at
 
 if TYPE_CHECKING:
     from sinks.redis import JobStatus
@@ -63,5 +63,5 @@ def remains_of(status: "JobStatus", now: float) -> str:
     if high is not None and since > high:
         return f"overdue for {long(since - high)}"
     words = remains(expected - since, low - since, None if high is None else high - since)
-    end, today = at(made + expected), at(now)
+    end, today = moment_at(made + expected), moment_at(now)
     return f"{words}, until about {ends(end, today)}" if end and today and high is not None else words

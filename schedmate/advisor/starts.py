@@ -58,7 +58,7 @@ class _Allowed:
         self._places = places
         self._found: dict[tuple[object, ...], np.ndarray[tuple[int], np.dtype[np.intp]]] = {}
 
-    def of(self, view: JobView, need: Need) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    def nodes_for(self, view: JobView, need: Need) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
         kind = (view.partition, view.excluded, need.required)
         if kind not in self._found:
             pools = set(view.partition.split(",")) if view.partition else set()
@@ -94,7 +94,7 @@ def _waiting(job: WaitingJob, allowed: _Allowed, known: Expected | None, now: fl
         job.view.job,
         np.array([need.cpus, need.memory, need.gpus], dtype=float),
         need.nodes,
-        allowed.of(job.view, need),
+        allowed.nodes_for(job.view, need),
         _lasting(known if known and known.whole else None, 0.0, job.view.limit_s, 0.0),
         after,
         need.exclusive,

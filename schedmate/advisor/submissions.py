@@ -55,14 +55,14 @@ class SubmissionAdvisor:
         made: list[Estimate] = []
         for position, record in batch:
             if isinstance(record, JobEvent) and not record.by_producer:
-                made += self._take(position, record)
+                made += self._estimates_of(position, record)
                 self._seen += 1
                 if self._seen % FORGET_EVERY == 0:
                     self._store.forget(record.time)
         self._publish(made)
         self._store.commit()
 
-    def _take(self, position: Position, event: JobEvent) -> list[Estimate]:
+    def _estimates_of(self, position: Position, event: JobEvent) -> list[Estimate]:
         name = f"{event.job}/{event.attempt}"
         match event.kind:
             case EventKind.SUBMITTED:
@@ -195,4 +195,4 @@ class SubmissionAdvisor:
             self.metrics.inside.labels(estimate.method).inc()
         predictor = self._model.predictor
         if predictor and estimate.model == predictor.version:
-            self._drift.take(predictor.version, predictor.usual_error, found)
+            self._drift.add_outcome(predictor.version, predictor.usual_error, found)

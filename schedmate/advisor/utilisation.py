@@ -31,7 +31,7 @@ class Utilisation:
         self._lock = Lock()
         self._seen: OrderedDict[str, tuple[float, int]] = OrderedDict()
 
-    def take(self, sample: GpuSample) -> None:
+    def add_sample(self, sample: GpuSample) -> None:
         """Take in a sample."""
         jobs = {process.job for process in sample.processes}
         job = jobs.pop() if len(jobs) == 1 else None

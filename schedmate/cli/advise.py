@@ -101,7 +101,7 @@ def command(  # noqa: PLR0917  # all of them by name or place
     require("yaml")
     from processors.advise.metadata import Job, ask
 
-    job = Job(tree, directory or tree, shlex.join(words), gpus, nodes) if words else _asked()
+    job = Job(tree, directory or tree, shlex.join(words), gpus, nodes) if words else _read_request()
     try:
         answer = ask(job)
     except NotADirectoryError as error:
@@ -218,7 +218,7 @@ def _workload(directory: Path, command: str, gpus: int, nodes: int) -> Any:
     return extract(Job(directory, directory, command, gpus, nodes))
 
 
-def _asked() -> Any:
+def _read_request() -> Any:
     """Return the job that standard input asks about."""
     from processors.advise.metadata import Job
 

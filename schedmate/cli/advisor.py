@@ -57,7 +57,9 @@ def command(context: typer.Context) -> None:
             vectors = redis_outage()
             history = load_history(store, settings, vectors)
             used = Utilisation()
-            SampleReader(lambda: KafkaFollower(connection, SAMPLES, since=time.time()), used.take, running.stop).start()
+            SampleReader(
+                lambda: KafkaFollower(connection, SAMPLES, since=time.time()), used.add_sample, running.stop
+            ).start()
             advisor = SubmissionAdvisor(store, publisher, settings.advisor.models / CURRENT, history, used)
             retraining = _retraining(loaded, advisor)
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..settings.settings import Loaded, SettingsError
-from ..times import at, local_and_ago
-from ..times import since as moment
+from ..times import local_and_ago, moment_at, parse_since
 from .console import print_json, print_line
 from .listing import Csv, Json, Since, print_rows
 
@@ -43,7 +42,7 @@ def list_all(
     """
     found = [
         letter
-        for letter in _letters(context, moment(since) if since else None)
+        for letter in _letters(context, parse_since(since) if since else None)
         if topic in ("", letter.topic) and stage in ("", letter.stage)
     ]
     if as_json:
@@ -55,7 +54,7 @@ def list_all(
     rows = []
     for letter in found:
         size = f"{letter.size or len(letter.value):,}{' (cut)' if letter.truncated else ''}"
-        rows.append((letter.id, at(letter.time), letter.stage, size, letter.reason[:200]))
+        rows.append((letter.id, moment_at(letter.time), letter.stage, size, letter.reason[:200]))
     print_rows(("id", "time", "stage", "bytes", "reason"), rows, as_csv=as_csv, empty="no dead letters")
 
 
@@ -80,7 +79,7 @@ def show(
     rows = {
         "id": letter.id,
         "place": f"{letter.topic}/{letter.partition}/{letter.offset}",
-        "time": local_and_ago(when) if (when := at(letter.time)) else str(letter.time),
+        "time": local_and_ago(when) if (when := moment_at(letter.time)) else str(letter.time),
         "stage": letter.stage,
         "reason": letter.reason,
         "key": "none" if letter.key is None else _text(letter.key),

@@ -14,8 +14,7 @@ from streams.transport import Message
 
 from ..settings.settings import Loaded
 from ..terminal import one_line
-from ..times import ago, at, local
-from ..times import since as since_when
+from ..times import ago, local, moment_at, parse_since
 from .console import print_json, print_line, warn
 from .listing import Csv, Json, Since, print_rows
 
@@ -50,7 +49,7 @@ def decisions(
         return
     loaded: Loaded = context.obj
     records = (
-        each for each in _records(loaded, follow, since_when(since) if since else None) if job in (None, each.job)
+        each for each in _records(loaded, follow, parse_since(since) if since else None) if job in (None, each.job)
     )
     if as_csv and follow:
         raise typer.BadParameter("--csv and --follow exclude each other: CSV is written at the end")
@@ -73,9 +72,9 @@ def waiting(context: typer.Context, *, since: Since = "", as_json: Json = False,
 
     Example: `schedmate decisions waiting --since 1h`
     """
-    begin = since_when(since) if since else 0.0
+    begin = parse_since(since) if since else 0.0
     rows = [
-        (one.id, one.action.value, one.job, at(one.expires), one.reason)
+        (one.id, one.action.value, one.job, moment_at(one.expires), one.reason)
         for one in _approvals(context).waiting(time.time())
         if one.time >= begin
     ]
@@ -160,15 +159,22 @@ def _approvals(context: typer.Context) -> "Approvals":
 
 def _row(record: Shown) -> tuple[object, ...]:
     if isinstance(record, OperatorCommand):
-        return (at(record.time), record.command, "", record.job, f"{record.author}: {record.reason}", record.about)
+        return (
+            moment_at(record.time),
+            record.command,
+            "",
+            record.job,
+            f"{record.author}: {record.reason}",
+            record.about,
+        )
     if isinstance(record, Decision):
-        return (at(record.time), record.mode, record.action, record.job, record.reason, record.id)
-    return (at(record.time), record.outcome, record.action, record.job, record.detail, record.decision_id)
+        return (moment_at(record.time), record.mode, record.action, record.job, record.reason, record.id)
+    return (moment_at(record.time), record.outcome, record.action, record.job, record.detail, record.decision_id)
 
 
 def line(record: Shown, worded: Callable[[datetime], str] = ago) -> str:
     """Return a record as one line for a person; `worded` formats its time."""
-    when = f"{worded(moment):<15}" if (moment := at(record.time)) else f"{record.time}"
+    when = f"{worded(moment):<15}" if (moment := moment_at(record.time)) else f"{record.time}"
     if isinstance(record, OperatorCommand):
         reason = one_line(f"{record.author}: {record.reason}")
         return f"{when}  {record.command.upper():10}  {one_line(record.job)}  {reason}"

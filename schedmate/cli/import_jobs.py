@@ -29,7 +29,7 @@ def group() -> None:
 @app.command("sacct", epilog=f"Example: `{SACCT} > jobs.txt`, then `schedmate import sacct jobs.txt`")
 def from_sacct(context: typer.Context, file: File) -> None:
     """Take in what Slurm's accounting prints."""
-    _take(context, file, sacct)
+    _import(context, file, sacct)
 
 
 @app.command("csv")
@@ -39,7 +39,7 @@ def from_csv(context: typer.Context, file: File) -> None:
     More is user, branch, state, gpu_utilisation and workload (what `schedmate advise --metadata --json` prints). Times are seconds since
     1970 or ISO; without a zone they are UTC. Example: `schedmate import csv jobs.csv`
     """
-    _take(context, file, table)
+    _import(context, file, table)
 
 
 @app.command("pai")
@@ -75,7 +75,7 @@ def from_pai(
     print_line(f"{counted(new, 'new job')}; the history holds {held}")
 
 
-def _take(context: typer.Context, file: Path, read: Callable[[Iterable[str]], Accounting]) -> None:
+def _import(context: typer.Context, file: Path, read: Callable[[Iterable[str]], Accounting]) -> None:
     from rich.progress import Progress
 
     from ..advisor.history_file import history_file

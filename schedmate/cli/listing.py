@@ -20,7 +20,7 @@ from schedmate_records import csv_cell
 
 from ..terminal import ends_unread, one_line
 from ..times import ago, local, local_and_ago
-from .cells import shown
+from .cells import as_text
 from .console import console, print_json, print_line, width_is_told
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object a row.")]
@@ -64,12 +64,12 @@ def print_rows(
         print_line(empty)
     else:
         out = console()
-        texts = [[shown(value, ago if relative else local) for value in row] for row in rows]
+        texts = [[as_text(value, ago if relative else local) for value in row] for row in rows]
         width = out.width if width_is_told() else None
         out.width = max(out.width, sum(map(_widest, zip(columns, *texts, strict=True))) + GAP * len(columns))
         out.print(
             table(columns, texts, width)
-            or blocks(columns, [[shown(each, local_and_ago) for each in row] for row in rows]),
+            or blocks(columns, [[as_text(each, local_and_ago) for each in row] for row in rows]),
             width=width,
         )
 

@@ -43,7 +43,7 @@ def command(context: typer.Context) -> None:
 
             def tell(batch: Batch) -> None:
                 for _, record in batch:
-                    notifier.take(record)
+                    notifier.add_record(record)
 
             pump = Pump(consumer, producer, tell)
             running.telemetry.health = lambda: [*connection.problems(), *notifier.problems()]

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..settings.settings import Loaded, SettingsError
-from ..times import since as moment
+from ..times import parse_since
 from .listing import Csv, Json, Since, print_rows
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -105,4 +105,4 @@ def _span(name: str, since: str) -> dict[str, str]:
         raise SettingsError(
             f"query {name or '--sql'} takes no --since: none of {', '.join(SPANS)} in it counts from now"
         )
-    return {unit: str(max(1, math.ceil((time.time() - moment(since)) / SPANS[unit])))}
+    return {unit: str(max(1, math.ceil((time.time() - parse_since(since)) / SPANS[unit])))}

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from ..settings.settings import Loaded
-from ..times import since as moment
+from ..times import parse_since
 from .console import print_line
 from .listing import Csv, Json, print_rows, since_option
 
@@ -30,7 +30,7 @@ def command(
     from ..shadow import DECISION, EXPLANATION, SUMMARY, as_row, gather, judge, summarise, summary
 
     loaded: Loaded = context.obj
-    begin = moment(since)
+    begin = parse_since(since)
     client = clickhouse_reader(loaded.settings.clickhouse)()
     try:
         judged = judge(gather(client, begin))

@@ -28,7 +28,7 @@ def list_all(
 
     Example: `schedmate signatures list --json | jq 'select(.component == "gpu").name'`
     """
-    known = _known(context)
+    known = _load_signatures(context)
     if as_json:
         import msgspec
 
@@ -43,11 +43,11 @@ def list_all(
 @app.command()
 def show(context: typer.Context, name: Annotated[str, typer.Argument(help="A name that `list` shows.")]) -> None:
     """Show everything known of one signature: what it matches, what it means, what to do, and the source."""
-    found = [one for one in _known(context) if one.name == name]
+    found = [one for one in _load_signatures(context) if one.name == name]
     if not found:
         import difflib
 
-        near = difflib.get_close_matches(name, [one.name for one in _known(context)], n=3)
+        near = difflib.get_close_matches(name, [one.name for one in _load_signatures(context)], n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else "see `schedmate signatures list`"
         warn(f"no signature {name}; {hint}")
         raise typer.Exit(2)
@@ -82,7 +82,7 @@ def test(
     from processors.diagnose.matcher import Matcher
     from streams.producers.stored import UnreadableLog, read_chunks
 
-    known, matched = Matcher(_known(context)), 0
+    known, matched = Matcher(_load_signatures(context)), 0
     try:
         for chunk in read_chunks(file):
             line = chunk.first_line
@@ -136,7 +136,7 @@ def propose(
             warn(f"job {one_line(one.job)}, attempt {one.attempt}: {error}")
 
 
-def _known(context: typer.Context) -> "list[Signature]":
+def _load_signatures(context: typer.Context) -> "list[Signature]":
     from ..assembly import signatures
 
     loaded: Loaded = context.obj

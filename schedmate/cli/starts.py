@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..settings.settings import Loaded
-from ..times import at
-from ..times import since as moment
+from ..times import moment_at, parse_since
 from .console import print_line, warn
 from .listing import Csv, Json, Since, print_rows
 
@@ -70,7 +69,7 @@ def command(
         return
     queue = actuator(loaded.settings.bridge, loaded.settings.slurm.clusters).queue()
     now = time.time()
-    begin = moment(since, now) if since else -math.inf
+    begin = parse_since(since, now) if since else -math.inf
     with known_durations(loaded.settings.redis) as known:
         made = present(queue, known, now)
     with _progress(futures if made.waiting else 0) as advance:
@@ -83,7 +82,7 @@ def command(
         _keep(loaded, wanted, by_job, now)
     if as_json or as_csv:
         rows = [
-            (one.job, by_job[one.job].view.user, at(by_job[one.job].since), by_job[one.job].need.nodes, by_job[one.job].need.gpus,
+            (one.job, by_job[one.job].view.user, moment_at(by_job[one.job].since), by_job[one.job].need.nodes, by_job[one.job].need.gpus,
              *(each if math.isfinite(each) else None for each in (one.expected, one.low, one.high)), one.chance)
             for one in wanted
         ]  # fmt: skip

@@ -75,7 +75,7 @@ def _redis(settings: RedisSection, every: float) -> None:
                 jobs[:] = read_jobs(client, MOST_JOBS, prefix=settings.prefix)
             except SinkUnavailable as error:
                 return jobs, str(error)
-            paces.take(jobs)
+            paces.update(jobs)
             return jobs, ""
 
         _watch(View(), look, paces, every)

@@ -67,9 +67,9 @@ class JobLine:
 
     def slots(self) -> dict[int, str]:
         """Return where each attempt ran."""
-        return {event.attempt: event.nodes[0] for event in self.of(EventKind.STARTED) if event.nodes}
+        return {event.attempt: event.nodes[0] for event in self.events_of(EventKind.STARTED) if event.nodes}
 
-    def of(self, kind: EventKind) -> list[JobEvent]:
+    def events_of(self, kind: EventKind) -> list[JobEvent]:
         """Return the events of one kind."""
         return [event for event in self.events if event.kind is kind]
 
@@ -89,8 +89,8 @@ class Board:
     dead: list[DeadLetter] = field(default_factory=list)
     story: list[Moment] = field(default_factory=list)
 
-    def take(self, record: Record) -> None:
-        """Take in one record."""
+    def add(self, record: Record) -> None:
+        """Add one record."""
         match record:
             case JobEvent():
                 self._event(record)
@@ -153,7 +153,7 @@ class Watcher:
             moment = None if self._repeats(record) else tell(record)
             if moment is not None:
                 moments.append(replace(moment, time=self._clock()))
-            self.board.take(record)
+            self.board.add(record)
         self.board.story += moments
         return moments
 

@@ -32,7 +32,7 @@ def check(facts: DemoFacts) -> list[Check]:
     return [Check(promise, *test(facts)) for promise, test in _PROMISES]
 
 
-def near(measured: float | None, clocked: Typical | None, share: float = NEAR) -> bool:
+def agrees(measured: float | None, clocked: Typical | None, share: float = NEAR) -> bool:
     """True where a measured step time, in seconds, agrees with a clocked one. Uneven steps have no sharper time than their spread."""
     if measured is None or clocked is None:
         return False
@@ -40,7 +40,7 @@ def near(measured: float | None, clocked: Typical | None, share: float = NEAR) -
 
 
 def _read(facts: DemoFacts) -> tuple[bool, str]:
-    wrong = [_gap(each) for each in facts.readings if not near(each.measured, each.clocked)]
+    wrong = [_gap(each) for each in facts.readings if not agrees(each.measured, each.clocked)]
     worst = max((_difference(each) for each in facts.readings), default=0.0)
     return not wrong and bool(facts.readings), "; ".join(wrong) or f"largest difference {worst:.1%}"
 
@@ -71,7 +71,7 @@ def _slowed(facts: DemoFacts) -> tuple[bool, str]:
     found = [each for each in facts.board.slowdowns if each.job == VICTIM.name and each.packed_job == NEIGHBOUR.name]
     if not found:
         return False, "no slowdown was found"
-    agree = [near(p.measured, p.clocked, NEAR_BESIDE) for p in facts.phases if p.name in ("before", "packed")]
+    agree = [agrees(p.measured, p.clocked, NEAR_BESIDE) for p in facts.phases if p.name in ("before", "packed")]
     one = found[0]
     return len(found) == 1 and agree == [
         True,
@@ -79,9 +79,9 @@ def _slowed(facts: DemoFacts) -> tuple[bool, str]:
     ], f"at {one.ratio:.0%} of its speed; the limit is {one.threshold:.0%}"
 
 
-def _parted(facts: DemoFacts) -> tuple[bool, str]:
+def _separated(facts: DemoFacts) -> tuple[bool, str]:
     line = facts.job(NEIGHBOUR)
-    packings = [event for event in line.of(EventKind.PACKED) if event.newcomer]
+    packings = [event for event in line.events_of(EventKind.PACKED) if event.newcomer]
     done = _done(facts, NEIGHBOUR, Action.CANCEL_PACKING)
     return (
         done and len(packings) == 1 and line.state == "completed" and line.attempt == 1,
@@ -96,8 +96,8 @@ def _recovered(facts: DemoFacts) -> tuple[bool, str]:
         return False, "no step time after a packing"
     share = before.measured / after.measured
     threshold = facts.board.slowdowns[0].threshold
-    agrees = near(after.measured, after.clocked, NEAR_BESIDE)
-    kept = share >= threshold and agrees and facts.job(VICTIM).state == "completed"
+    matching = agrees(after.measured, after.clocked, NEAR_BESIDE)
+    kept = share >= threshold and matching and facts.job(VICTIM).state == "completed"
     return kept, f"at {share:.0%} of its speed {after.delay:.1f} s after they were separated"
 
 
@@ -153,7 +153,7 @@ def _left_alone(facts: DemoFacts) -> tuple[bool, str]:
 
 def _killed(facts: DemoFacts) -> tuple[bool, str]:
     line = facts.job(KILLED)
-    ends, verdict = line.of(EventKind.ENDED), line.verdict(0)
+    ends, verdict = line.events_of(EventKind.ENDED), line.verdict(0)
     if not ends or verdict is None:
         return False, f"{line.state}, no verdict"
     kept = ends[-1].signal == 9 and verdict.root is None and _untouched(facts, KILLED)
@@ -207,7 +207,7 @@ _PROMISES: tuple[tuple[str, Callable[[DemoFacts], tuple[bool, str]]], ...] = (
     ("Step times as read agree with the jobs' own clocks", _read),
     ("Every job learns: its loss, as read, falls", _learnt),
     (f"A packed neighbour slows {VICTIM.name}, and that is seen", _slowed),
-    ("The jobs are separated; the second job reruns alone", _parted),
+    ("The jobs are separated; the second job reruns alone", _separated),
     (f"{VICTIM.name} recovers", _recovered),
     (f"{FAULTY.name} loses its GPU, runs elsewhere, ends well", _restarted),
     ("Its node's kernel agrees, a person approves: drained", _drained),

@@ -104,7 +104,7 @@ def phases(board: Board, clocks: Path) -> tuple[Phase, ...]:
     if line is None or slowdown is None:
         return ()
     series = line.metrics.get((slowdown.attempt, 0), [])
-    unpacked = [event.time for event in line.of(EventKind.UNPACKED) if event.packed_with == NEIGHBOUR.name]
+    unpacked = [event.time for event in line.events_of(EventKind.UNPACKED) if event.packed_with == NEIGHBOUR.name]
     after = _after(series, unpacked[0], slowdown) if unpacked else None
     return (
         _phase("before", slowdown.before_s, _before(series, slowdown), clocks),

@@ -114,7 +114,7 @@ def _watch_jobs(pipeline: Pipeline, watcher: Watcher, console: Console) -> bool:
             pipeline.step()
             screen.show(watcher.step())
             scenario.step(watcher.board)
-            if not (scenario.over(watcher.board) and pipeline.idle()):
+            if not (scenario.is_over(watcher.board) and pipeline.idle()):
                 quiet = None
             elif quiet is None:
                 quiet = time.monotonic()

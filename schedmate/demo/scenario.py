@@ -56,7 +56,7 @@ class Scenario:
                 self._approved.add(decision.id)
                 self._publish(_approval(decision))
 
-    def over(self, board: Board) -> bool:
+    def is_over(self, board: Board) -> bool:
         """True once every job was submitted and has ended."""
         return len(board.jobs) == len(PROGRAMS) and all(line.state in _OVER for line in board.jobs.values())
 

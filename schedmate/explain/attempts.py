@@ -29,23 +29,23 @@ def ran(records: JobRecords, attempt: int) -> Row | None:
 def attempt_facts(records: JobRecords, attempt: int) -> Mapping[str, Any]:
     """Return what events report of `attempt`: when it `started`, its `last_end` (null for none), and how it ended."""
     events = [row for row in records.events if row["attempt"] == attempt]
-    starts = _of(events, "started")
+    starts = _of_kind(events, "started")
     first = min(starts, key=_time, default=None)
-    start, end = _last(starts), _last(_of(events, "ended"))
+    start, end = _last(starts), _last(_of_kind(events, "ended"))
     return {
         "started": first["time"] if first else None,
-        "last_end": _last(_of(events, "ended", "requeued")).get("time"),
+        "last_end": _last(_of_kind(events, "ended", "requeued")).get("time"),
         "nodes": start.get("nodes", []),
         "gpus": start.get("gpus") or 0.0,
-        "user": _last(_of(events, "started", "submitted")).get("user", ""),
+        "user": _last(_of_kind(events, "started", "submitted")).get("user", ""),
         "state": end.get("state", ""),
         "exit_code": end.get("exit_code"),
         "signal": end.get("signal"),
-        "last_kind": _last(_of(events, "submitted", "started", "requeued", "ended")).get("kind", ""),
+        "last_kind": _last(_of_kind(events, "submitted", "started", "requeued", "ended")).get("kind", ""),
     }
 
 
-def _of(events: Iterable[Row], *kinds: str) -> list[Row]:
+def _of_kind(events: Iterable[Row], *kinds: str) -> list[Row]:
     return [row for row in events if row["kind"] in kinds]
 
 

@@ -66,7 +66,7 @@ class Notifier:
         self._told: dict[str, float] = {}
         self._lanes = [_Lane(channel, least, self.metrics, give_up_s) for channel, least in channels.items()]
 
-    def take(self, record: Record) -> None:
+    def add_record(self, record: Record) -> None:
         """Take in one record. Never waits for a channel."""
         match record:
             case Decision():

@@ -61,10 +61,10 @@ Part = Row | Quote
 
 def report(analysis: Analysis, explain: bool = False) -> RenderableType:
     """Return the parts of an analysis, as a terminal shows them."""
-    return Group(Text(headline(analysis), style="bold"), *map(_shown, parts(analysis, explain)), Text())
+    return Group(Text(headline(analysis), style="bold"), *map(_render, parts(analysis, explain)), Text())
 
 
-def _shown(part: Part) -> Text:
+def _render(part: Part) -> Text:
     if isinstance(part, Row):
         return Text(f"  {part.name:<9} {part.text}")
     return Text(f"  {part.line:>9} | {part.text}", style="dim")

@@ -36,7 +36,7 @@ def exported(settings: ServiceSettings, command: str) -> Iterator[Spans | None]:
     def context(about: str, name: str, of: str = "") -> SpanContext:
         return SpanContext(trace_id(about), span_id(about, name, of), False, TraceFlags(TraceFlags.SAMPLED))
 
-    def take(span: Span) -> None:
+    def send(span: Span) -> None:
         sender.on_end(
             ReadableSpan(
                 span.name,
@@ -50,7 +50,7 @@ def exported(settings: ServiceSettings, command: str) -> Iterator[Spans | None]:
         )
 
     try:
-        yield take
+        yield send
     finally:
         giving_up = Timer(END_S, exporter.shutdown)
         giving_up.start()

@@ -189,13 +189,13 @@ def _merged(layers: Sequence[tuple[str, Mapping[str, Any]]]) -> Loaded:
     origins: dict[tuple[str, str], str] = {}
     for origin, layer in layers:
         for section, values in layer.items():
-            _known(section, Settings.model_fields, origin, "section")
+            _check_name(section, Settings.model_fields, origin, "section")
             model = Settings.model_fields[section].annotation
             assert model is not None
             for name, value in values.items() if isinstance(values, Mapping) else []:
                 if (section, name) in REPLACED:
                     raise SettingsError(f"{origin}: {section}.{name} is no setting any more: {REPLACED[section, name]}")
-                _known(name, model.model_fields, origin, f"setting of [{section}]")
+                _check_name(name, model.model_fields, origin, f"setting of [{section}]")
                 merged.setdefault(section, {})[name] = value
                 origins[section, name] = origin
     try:
@@ -285,7 +285,7 @@ def _refuse_addresses(layer: Mapping[str, Any], origin: str) -> None:
                     )
 
 
-def _known(name: str, fields: Mapping[str, Any], origin: str, what: str) -> None:
+def _check_name(name: str, fields: Mapping[str, Any], origin: str, what: str) -> None:
     if name not in fields:
         near = difflib.get_close_matches(name, fields, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(fields)}"

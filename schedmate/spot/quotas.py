@@ -94,7 +94,7 @@ class Quotas:
         census = self._census
         if census is None:
             return self._record(now, reason="the scheduler does not answer")
-        held = self._held(census, is_held)
+        held = self._held_beyond(census, is_held)
         if reason := self._why_none(census):
             return self._record(now, census, held=held, reason=reason)
         view = LiveView(
@@ -112,7 +112,7 @@ class Quotas:
         self.remember(quota)
         self._peaks = {}
 
-    def _held(self, census: Census, is_held: IsHeld) -> list[BeyondQuota]:
+    def _held_beyond(self, census: Census, is_held: IsHeld) -> list[BeyondQuota]:
         """Return who was beyond one of the last quotas, is no longer in the queue, and is held."""
         running, waiting = census.spot_running, census.spot_waiting
         seen = {job.view.job for job in running} | {job.view.job for job in waiting}

@@ -62,12 +62,12 @@ class Linked:
 
     def visitor(self, request: Request) -> Visitor:
         """Return the operator where the browser came by the link."""
-        known = same(request.cookies.get(COOKIE, ""), self._session)
+        known = is_same_secret(request.cookies.get(COOKIE, ""), self._session)
         return Visitor(self._name, self._token) if known else Visitor()
 
     def login(self, request: Request) -> Response:
         """Remember the browser that brings the link's key. Raises `HTTPException` for any other key."""
-        if not same(request.query_params.get("key", ""), self._key):
+        if not is_same_secret(request.query_params.get("key", ""), self._key):
             raise HTTPException(403, "This link is of another start of the page: use the one that it printed last.")
         answer = RedirectResponse("/", 303)
         answer.set_cookie(COOKIE, self._session, httponly=True, samesite="strict")
@@ -91,7 +91,7 @@ class Proxied:
 
     def visitor(self, request: Request) -> Visitor:
         """Return the person that the proxy names. Raises `HTTPException` without its password, or without a name."""
-        if not same(_only(request, PROXY_HEADER), self._password):
+        if not is_same_secret(_only(request, PROXY_HEADER), self._password):
             raise HTTPException(401, "Come through the proxy that asks who you are.")
         name = _name(_only(request, self._header))
         if not name:
@@ -118,6 +118,6 @@ def _name(value: str) -> str:
     return name if len(name) <= LONGEST_NAME and name.isprintable() and name == name.strip() else ""
 
 
-def same(given: str, known: str) -> bool:
+def is_same_secret(given: str, known: str) -> bool:
     """Return whether a secret is the expected one, in a time that reveals nothing of it; an empty one never is."""
     return bool(known) and hmac.compare_digest(given.encode(), known.encode())

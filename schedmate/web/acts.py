@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from schedmate_records import Command
 from streams.transport import TransportError
 
-from .access import Visitor, same
+from .access import Visitor, is_same_secret
 from .database import Database
 from .decisions import standing_stops, waiting_decision
 
@@ -60,7 +60,7 @@ class Acts:
         form = _fields(await _body(request))
         if not visitor.operator:
             raise HTTPException(403, "This page is read-only for you.")
-        if not same(form.get("token", ""), visitor.token):
+        if not is_same_secret(form.get("token", ""), visitor.token):
             raise HTTPException(403, "This form is of an earlier start of the page: load it again.")
         command = await run_in_threadpool(self._carry, form, visitor.name)
         return RedirectResponse(f"/decisions?done={command}", 303)

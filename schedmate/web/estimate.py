@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from ..advisor.remaining import long, remains
-from ..times import at
+from ..times import moment_at
 from .database import Database
 
 # Of one job this reads a few rows of the primary key's order; the view `newest_estimates` would sort all jobs'.
@@ -58,5 +58,5 @@ def expected(estimate: Mapping[str, Any], now: datetime | None = None) -> Expect
     if high is not None and since > high:
         return Expected("Time left", f"overdue for {long(since - high)}")
     duration = remains(remaining - since, low - since, None if high is None else high - since)
-    until = None if high is None or since > remaining else at(made.timestamp() + remaining)
+    until = None if high is None or since > remaining else moment_at(made.timestamp() + remaining)
     return Expected("Time left", duration, until)

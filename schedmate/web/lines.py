@@ -107,7 +107,7 @@ def excerpt(read: ReadSpan, place: Position, line: int = 0, index: int | None = 
     ]
     middle = next(at for at, each in enumerate(lines) if each.cited)
     shown = lines[max(0, middle - BEFORE) : middle + AFTER + 1]
-    return Excerpt(_named(cited), cited.job if isinstance(cited, LogChunk) else "", shown)
+    return Excerpt(_describe(cited), cited.job if isinstance(cited, LogChunk) else "", shown)
 
 
 def _following(read: ReadSpan, place: Position, line: int, index: int | None) -> tuple[list[Found], int]:
@@ -176,7 +176,7 @@ def _stream(chunk: Chunk) -> tuple[object, ...]:
     return chunk.node, chunk.source
 
 
-def _named(chunk: Chunk) -> str:
+def _describe(chunk: Chunk) -> str:
     if isinstance(chunk, NodeLogChunk):
         return f"{chunk.source} log of node {chunk.node}"
     on = f" on {chunk.node}" if chunk.node else ""

@@ -172,7 +172,7 @@ class Pages:
         """Nodes, those with most failures first."""
         search = request.query_params.get("q", "")[:LONGEST_NAME]
         known, age_s = self._nodes.get()
-        rows = nodes.named(known, search)
+        rows = nodes.matching_nodes(known, search)
         if form == "json":
             return as_json(picked(rows, nodes.COLUMNS))
         if form == "csv":

@@ -42,7 +42,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_seen,
+        finalize=_displayed,
     )
     made.filters |= {
         "ago": _ago,
@@ -64,7 +64,7 @@ def environment() -> Environment:
     return made
 
 
-def _seen(value: Any) -> Any:
+def _displayed(value: Any) -> Any:
     """Return the markup of `value`: empty for null, and without invisible characters of a job's making."""
     if value is None:
         return ""

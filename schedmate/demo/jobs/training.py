@@ -35,10 +35,10 @@ class Training:
     def advance(self) -> float:
         """Do one step and return its loss."""
         if self._device is None:
-            loss = self._until(self._clock.last + self._pace)
+            loss = self._train_until(self._clock.last + self._pace)
         else:
             with self._device.turn():
-                loss = self._until(time.monotonic() + self._pace)
+                loss = self._train_until(time.monotonic() + self._pace)
         self.step += 1
         self._taken.append(self._clock.tick(self.step))
         return loss
@@ -52,7 +52,7 @@ class Training:
         """Write a checkpoint."""
         self._network.save(file, self.step)
 
-    def _until(self, end: float) -> float:
+    def _train_until(self, end: float) -> float:
         loss = self._network.train()
         time.sleep(max(0.0, end - time.monotonic()))
         return loss

@@ -130,7 +130,7 @@ def until(reached: Callable[[], bool]) -> None:
 
 def take_all(notifier: Notifier, *records: Record) -> None:
     for record in records:
-        notifier.take(record)
+        notifier.add_record(record)
 
 
 def test_a_webhook_gets_the_whole_record_what_why_who_and_the_evidence(web: Web) -> None:
