@@ -73,7 +73,7 @@ def fitting(values: list[int]) -> list[int]:
     try:
         array("q", values)
     except OverflowError:
-        return list(map(whole, values))
+        return list(map(clamped, values))
     return values
 
 
