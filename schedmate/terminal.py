@@ -1,4 +1,4 @@
-"""What is written for a person at a terminal: whatever a job printed, it neither acts on the terminal nor hides text there.
+"""Output for a person at a terminal: text of a job neither acts on the terminal nor hides text there.
 
 Escape sequences move the cursor, set the window's title or write to the clipboard; bidirectional marks show text in another order
 than it has. All that acts so is shown as an escape that can be seen.

@@ -7,7 +7,7 @@ from .gpu_activity import GpuState
 
 
 class AlarmKind(StrEnum):
-    """What is wrong. Each description ends with the unit of the alarm's numbers."""
+    """Kind of alarm. Each description ends with the unit of the alarm's numbers."""
 
     LOSS_NOT_FINITE = "loss_not_finite"
     """The loss is NaN or infinite. No number."""

@@ -75,5 +75,5 @@ class DecisionResult(Record, frozen=True, kw_only=True):
 
     @property
     def target(self) -> str:
-        """What was acted on: the node or the job."""
+        """Target of the action: the node or the job."""
         return self.node if self.action.on_node else self.job

@@ -22,7 +22,7 @@ class ErrorType(StrEnum):
 
 
 class Component(StrEnum):
-    """What is faulty."""
+    """Faulty component."""
 
     GPU = "gpu"
     NVLINK = "nvlink"

@@ -8,7 +8,7 @@ from .base import Evidence, Record
 
 
 class QuestionKind(StrEnum):
-    """What is asked."""
+    """Kind of question."""
 
     REVIEW = "review"
     TEMPLATE = "template"

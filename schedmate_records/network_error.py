@@ -27,9 +27,9 @@ def network_error(error: BaseException, where: str) -> str:
             return _certificate(cause, where)
         if isinstance(cause, ssl.SSLError):
             return _tls(cause, where)
-        for kind, said in _OTHERS:
+        for kind, message in _OTHERS:
             if isinstance(cause, kind):
-                return said.format(where=where)
+                return message.format(where=where)
     return ""
 
 

@@ -41,7 +41,7 @@ class ModelCheck(msgspec.Struct):
     """What a look at the model in use came to."""
 
     found: str
-    """What was found, in a sentence."""
+    """Result of the check, in a sentence."""
     result: TrainingResult | None = None
     """The training that followed; None where none did."""
 

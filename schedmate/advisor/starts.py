@@ -19,7 +19,7 @@ LATER: Final = ("Dependency", "JobHeldUser", "JobHeldAdmin", "Licenses", "Reserv
 
 @dataclass(frozen=True)
 class Expected:
-    """What is known of a job's duration: of all of it (`whole`), or of what was left of it at `time`; in seconds, with a 90 % interval."""
+    """A known duration of a job: of all of it (`whole`), or of what was left of it at `time`; in seconds, with a 90 % interval."""
 
     expected: float
     low: float | None

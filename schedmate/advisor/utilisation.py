@@ -18,7 +18,7 @@ FEWEST = 3
 MOST_JOBS = 100_000
 LOOK_S = 2.0
 SKIPPED_S = 60.0
-"""What was written in a longer pause is passed over: a mean does not need it, and it may be much."""
+"""Samples of a longer pause are skipped: a mean does not need them, and they may be many."""
 
 
 class Utilisation:

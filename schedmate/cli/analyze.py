@@ -103,9 +103,9 @@ def command(
     if model:
         logging.configure(loaded.settings.service)  # errors of servers go to standard error
     console, failed = SafeConsole(soft_wrap=True), False
-    speaks = form is None and html is None
+    prints = form is None and html is None
     results: list[Analysis] = []
-    with LogReader(files, speaks=len(files) > 1 and (speaks or form == "json")) as reader:
+    with LogReader(files, prints=len(files) > 1 and (prints or form == "json")) as reader:
         for file in reader.files():
             try:
                 tail = find_tail(file, processor, loaded.settings.processors.reports)
@@ -116,7 +116,7 @@ def command(
                 continue
             if form == "json":
                 print_json(json.dumps(result.contract(), ensure_ascii=False))
-            elif speaks:
+            elif prints:
                 console.print(report(result, explain))
             if html or form in {"table", "csv", "html"}:
                 results.append(result)

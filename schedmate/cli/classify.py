@@ -30,7 +30,7 @@ def command(
 
     loaded: Loaded = context.obj
     classifier, failed = line_classifier(loaded.settings.processors), False
-    with LogReader(files, speaks=not as_json or len(files) > 1) as reader:
+    with LogReader(files, prints=not as_json or len(files) > 1) as reader:
         for file in reader.files():
             try:
                 if as_json:

@@ -41,11 +41,11 @@ def command(context: typer.Context) -> None:
         join = partial(KafkaConsumer, connection, group, READ, settings.kafka.session_timeout_s)
         with wait_for_broker(join, running.stop) as consumer:
 
-            def tell(batch: Batch) -> None:
+            def notify_people(batch: Batch) -> None:
                 for _, record in batch:
                     notifier.add_record(record)
 
-            pump = Pump(consumer, producer, tell)
+            pump = Pump(consumer, producer, notify_people)
             running.telemetry.health = lambda: [*connection.problems(), *notifier.problems()]
             running.telemetry.export(notifier.metrics, pump.metrics)
             pump.run(running.stop)

@@ -1,4 +1,4 @@
-"""What is known so far, folded from the topics alone: screens, checks and summary read it."""
+"""The state of the demo, from the topics alone: screens, checks and summary read it."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ from sinks.clickhouse import STORED_TOPICS
 from streams.accept import accept
 from streams.memory import MemoryBroker
 
-from .story import Moment, tell
+from .story import Moment, moment_of
 
 
 @dataclass
@@ -150,7 +150,7 @@ class Watcher:
             records += map(accept, messages)
         moments = []
         for record in sorted(records, key=attrgetter("time")):
-            moment = None if self._repeats(record) else tell(record)
+            moment = None if self._repeats(record) else moment_of(record)
             if moment is not None:
                 moments.append(replace(moment, time=self._clock()))
             self.board.add(record)

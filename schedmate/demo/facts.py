@@ -118,18 +118,18 @@ def _before(series: list[JobMetric], slowdown: Slowdown) -> JobMetric | None:
     return next((m for m in series if m.step_time_s == slowdown.before_s and m.time < slowdown.time), None)
 
 
-def _after(series: list[JobMetric], parted: float, slowdown: Slowdown) -> JobMetric | None:
+def _after(series: list[JobMetric], separated: float, slowdown: Slowdown) -> JobMetric | None:
     """Return the first metric after the packing that is above the monitor's threshold again; the last one where none is."""
-    later = [m for m in series if m.since is not None and m.since > parted and m.step_time_s]
+    later = [m for m in series if m.since is not None and m.since > separated and m.step_time_s]
     fast = (m for m in later if slowdown.before_s >= slowdown.threshold * (m.step_time_s or 0.0))
     return next(fast, later[-1] if later else None)
 
 
 def _phase(
-    name: str, measured: float | None, metric: JobMetric | None, clocks: Path, parted: float | None = None
+    name: str, measured: float | None, metric: JobMetric | None, clocks: Path, separated: float | None = None
 ) -> Phase:
     clocked = _clocked(VICTIM, metric, clocks) if metric else None
-    return Phase(name, measured, clocked, metric.time - parted if metric and parted else None)
+    return Phase(name, measured, clocked, metric.time - separated if metric and separated else None)
 
 
 def _clocked(program: Program, metric: JobMetric, clocks: Path) -> Typical | None:

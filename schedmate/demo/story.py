@@ -31,7 +31,7 @@ class Moment:
     time: float = 0.0
 
 
-def tell(record: Record) -> Moment | None:  # noqa: PLR0911  # one a kind of record
+def moment_of(record: Record) -> Moment | None:  # noqa: PLR0911  # one a kind of record
     """Return what is worth telling of a record."""
     match record:
         case JobEvent():

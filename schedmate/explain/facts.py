@@ -1,4 +1,4 @@
-"""What is on record of an attempt of a job, from ClickHouse."""
+"""The records of an attempt of a job, from ClickHouse."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -51,7 +51,7 @@ _LOOKS = (
 
 @dataclass(frozen=True)
 class JobFacts:
-    """What is known. Rows have the names of the tables' columns.
+    """The records of an attempt. Rows have the names of the tables' columns.
 
     Attributes:
         job: The job.

@@ -44,7 +44,7 @@ _RESULTS: Final = (
 
 @dataclass(frozen=True)
 class JobRecords:
-    """What is on record of `job`, with the names of the tables' columns.
+    """The records of `job`, with the names of the tables' columns.
 
     Attributes:
         job: The job.

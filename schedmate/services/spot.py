@@ -53,7 +53,7 @@ class SpotMetrics:
 
 
 class PastQuotas:
-    """What was written to `quotas` and `decision-results`: first what is young enough, then what came since."""
+    """Yield the records of `quotas` and `decision-results`: first those that are young enough, then new ones."""
 
     def __init__(self, connection: Connection, settings: SpotSettings) -> None:
         now = time.time()

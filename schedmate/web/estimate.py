@@ -1,4 +1,4 @@
-"""What is expected of an attempt that has not ended: how long it takes, and what remains."""
+"""The estimate of an attempt that has not ended: how long it takes, and what remains."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -102,7 +102,7 @@ WHERE d.node = {node:String} ORDER BY time DESC LIMIT {limit:UInt32}
 
 @dataclass(frozen=True)
 class Node:
-    """What is on record of one node: its GPUs now, and of the last `DAYS` days its findings, verdicts, and decisions about it."""
+    """The records of one node: its GPUs now, and of the last `DAYS` days its findings, verdicts, and decisions about it."""
 
     name: str
     gpus: Sequence[Mapping[str, Any]]

@@ -28,7 +28,7 @@ GROUPS = {
 NEAR_S = 600.0
 """Events so near to a measurement are drawn, and half the measured time away where that is more."""
 FROM_ZERO = frozenset({"step time", "throughput"})
-"""What is compared by its size: an axis that begins elsewhere makes a small change look large."""
+"""Quantities that are compared by their size: an axis that begins elsewhere makes a small change look large."""
 
 
 @dataclass(frozen=True)

@@ -15,5 +15,5 @@ class WebSettings(BaseModel, frozen=True, extra="forbid"):
         "The proxy proves itself by the password, in the header X-SchedMate-Proxy.",
     )
     operators: Listed = Field(
-        (), description="People whom the proxy names and who may act, separated by commas; others may only read."
+        (), description="People named by the proxy who may act, separated by commas; others may only read."
     )

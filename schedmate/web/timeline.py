@@ -64,7 +64,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Timeline:
-    """What is known of a job over time; `ranks` counts those that reported, of which `rank` is drawn (None: none did)."""
+    """The measurements and events of a job over time; `ranks` counts those that reported, of which `rank` is drawn (None: none did)."""
 
     curves: Sequence[Curve]
     marks: Sequence[Mark]

@@ -1,4 +1,4 @@
-"""What is known of a job: the columns of its tables."""
+"""The tables of jobs, column by column."""
 
 import schedmate_records as records
 from schedmate_records import encode

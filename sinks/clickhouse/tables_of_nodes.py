@@ -1,4 +1,4 @@
-"""What is known of nodes and their GPUs: the columns of its tables."""
+"""The tables of nodes and their GPUs, column by column."""
 
 from functools import partial
 

@@ -25,7 +25,7 @@ _CHANGES_A_TRIP = 1000
 
 
 class StateMetrics:
-    """What was written."""
+    """Counts of what was written."""
 
     def __init__(self) -> None:
         self.update_duration = Histogram(

@@ -26,7 +26,7 @@ class FailedAttempt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a job now. Null or empty where nothing is known. Times in seconds since 1970.
+    """Current state of a job. Null or empty where nothing is known. Times in seconds since 1970.
 
     Attributes:
         job: The scheduler's job id.
