@@ -6,11 +6,6 @@ ARG PYTHON=3.12.12-slim-bookworm
 FROM python:${PYTHON} AS wheel
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
-COPY records records
-COPY streams streams
-COPY processors processors
-COPY sinks sinks
-COPY streams.resilience streams.resilience
 COPY schedmate_records schedmate_records
 COPY streams streams
 COPY processors processors

@@ -98,7 +98,7 @@ simulate: $(VENV)/.installed  ## spot jobs under each policy at three loads: the
 	$(BIN)/python -m benchmarks.simulate
 
 docs: $(VENV)/.installed  ## write docs/ again from the code
-	$(BIN)/python -m schedmate.cli.document docs
+	$(BIN)/python -m schedmate.document docs
 
 site: $(VENV)/.developing  ## build the documentation as a site, in build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

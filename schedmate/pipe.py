@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 
 from streams.producers.child import run
 from streams.producers.collector_socket import VARIABLE as SOCKET_VARIABLE
 from streams.producers.collector_socket import choose_socket
 from streams.producers.descriptors import say
 from streams.producers.environment import state_directory
-from streams.producers.pipe_call import identified
+from streams.producers.pipe_call import NUMBERS, VARIABLE, checked_number, identified, shown
 from streams.producers.pipe_options import UsageError, parse
 
 from . import SETTINGS_FILE
@@ -30,16 +29,7 @@ if TYPE_CHECKING:
     from streams.producers.environment import Identity
 
 OPTIONS = ("job", "attempt", "rank", "node", "socket", "log")
-VARIABLE = "SCHEDMATE_PRODUCER__"
 BROKERS = "SCHEDMATE_KAFKA__BROKERS"
-NUMBERS: dict[str, int | float] = {
-    "spool_mb": 512,
-    "hold_seconds": 0.02,
-    "close_seconds": 5.0,
-    "chunk_lines": 500,
-    "chunk_seconds": 0.5,
-}
-"""What of the settings' section `[producer]` a pipe needs, and the settings' own defaults: whole numbers stay whole."""
 
 
 def start(arguments: Sequence[str], file: str | None = None, changes: Sequence[str] = ()) -> None:
@@ -72,26 +62,9 @@ def _ship(
     source: tuple[str | None, Mapping[str, str]],
 ) -> int:
     """Do the rest, which is loaded while the job runs, and return the exit status."""
-    from streams.producers.chunker import ChunkLimits  # noqa: PLC0415
-    from streams.producers.pipe import filter_through, follow, fresh_name  # noqa: PLC0415
-    from streams.producers.pipe_settings import PipeSettings, ShippingRun  # noqa: PLC0415
+    from streams.producers.pipe import run_pipe  # noqa: PLC0415
 
     directory, numbers, socket, log = where
-    how = None
-    if identity is not None:
-        began, command = (child.began, child.command) if child else (time.time(), ())
-        how = PipeSettings(
-            identity=identity,
-            name=fresh_name(identity.node),
-            spool=f"{directory}/spool",
-            spool_bytes=int(numbers["spool_mb"]) << 20,
-            hold=numbers["hold_seconds"],
-            close_timeout=numbers["close_seconds"],
-            limits=ChunkLimits(int(numbers["chunk_lines"]), seconds=numbers["chunk_seconds"]),
-            log=log,
-            run=ShippingRun(began, command) if identity.whole else None,
-            receiver="collector" if socket else "broker",
-        )
 
     def connect() -> Producer:
         if socket is None or log is not None:
@@ -114,7 +87,7 @@ def _ship(
 
         return KafkaProducer(kafka_connection(settings.kafka), linger_ms=0)
 
-    return follow(child, how, connect) if child else filter_through(how, connect)
+    return run_pipe(identity, child, directory, numbers, connect, receiver="collector" if socket else "broker", log=log)
 
 
 def _socket(option: str | None, named: tuple[str, bool]) -> str | None:
@@ -148,39 +121,18 @@ def read_settings(
             found[name] = value
     directory, socket = found.pop("directory") or state_directory(environment), found.pop("socket")
     if not isinstance(socket, str):
-        faults.append(f"expected a path for producer.socket, got {_short_repr(socket)}: it is left out")
+        faults.append(f"expected a path for producer.socket, got {shown(socket)}: it is left out")
         socket = ""
-    numbers = {name: _positive(name, value, faults) for name, value in found.items()}
+    numbers = {name: checked_number(name, value, faults) for name, value in found.items()}
     broker_named = broker_named or BROKERS in given or "kafka.brokers" in flags
     return str(directory), numbers, clusters, (socket, broker_named)
 
 
-def _short_repr(value: object) -> str:
-    try:
-        return repr(value)[:80]
-    except RecursionError:
-        return "values nested too deeply"
-
-
 def _names(value: object, faults: list[str]) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        faults.append(f"expected a list of names for slurm.clusters, got {_short_repr(value)}: it is left out")
+        faults.append(f"expected a list of names for slurm.clusters, got {shown(value)}: it is left out")
         return ()
     return tuple(value)
-
-
-def _positive(name: str, value: object, faults: list[str]) -> int | float:
-    default = NUMBERS[name]
-    least = 0 if name.endswith(("hold_seconds", "close_seconds")) else 1e-9
-    if isinstance(value, str | int | float) and not isinstance(value, bool):
-        try:
-            read = int(value) if isinstance(default, int) else float(value)
-        except (ValueError, OverflowError):
-            read = -1
-        if least <= read < 1e9:
-            return read
-    faults.append(f"expected a positive number for producer.{name}, got {_short_repr(value)}: it is {default:g}")
-    return default
 
 
 def _sections(file: str, faults: list[str]) -> list[dict[str, object]]:

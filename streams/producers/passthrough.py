@@ -39,7 +39,6 @@ class Passthrough:
         sink: Descriptor to write.
         copy: Gets the arrival time and the bytes. What it raises ends only the copying.
         stop: Descriptor that becomes readable when the pump shall stop. `source` must then be non-blocking.
-        clock: Seconds since 1970.
     """
 
     def __init__(
@@ -49,9 +48,8 @@ class Passthrough:
         copy: Callable[[float, bytes], None],
         *,
         stop: int | None = None,
-        clock: Callable[[], float] = time.time,
     ) -> None:
-        self._source, self._sink, self._stop, self._clock = source, sink, stop, clock
+        self._source, self._sink, self._stop = source, sink, stop
         self._copy: Callable[[float, bytes], None] | None = copy
         self.failure: OSError | None = None
         """The first error other than a closed sink (a full disk, say); the blocks that it hit did not reach the sink."""
@@ -72,7 +70,7 @@ class Passthrough:
                 return Ended.INPUT
             if not data:
                 return Ended.INPUT
-            arrived = self._clock()
+            arrived = time.time()
             if not self._pass_on(data):
                 return Ended.BROKEN
             if self._copy is not None:
@@ -80,11 +78,6 @@ class Passthrough:
                     self._copy(arrived, data)
                 except Exception:  # noqa: BLE001  the job goes on whatever happens to its copy
                     self._copy = None
-
-    @property
-    def copying(self) -> bool:
-        """False once the copying failed."""
-        return self._copy is not None
 
     @property
     def quiet(self) -> bool:

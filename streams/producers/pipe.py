@@ -18,21 +18,19 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from .child import end_like
 from .descriptors import hold_standard_descriptors, let_go, say
 from .passthrough import Ended, Passthrough, widen
-from .pipe_settings import PipeSettings
+from .pipe_settings import PipeSettings, ShippingRun
 from .shipping_process import ShippingProcess
 
 if TYPE_CHECKING:
     from ..producer import Producer
     from .child import Child
-
-__all__ = ["end_like", "filter_through", "follow", "fresh_name"]
+    from .environment import Identity
 
 SHARE = 0.01
 """The part of a job's time for which its end may be held up, so that what it printed last is acknowledged when it is over."""
@@ -47,6 +45,39 @@ def fresh_name(node: str) -> str:
     """Return a producer name that nobody has used: each start numbers its lines anew."""
     plain = "".join(letter if letter.isascii() and (letter.isalnum() or letter in ".-") else "_" for letter in node)
     return f"{plain or 'node'}-{os.getpid()}-{os.urandom(6).hex()}"
+
+
+def run_pipe(
+    identity: Identity | None,
+    child: Child | None,
+    directory: str,
+    numbers: Mapping[str, int | float],
+    connect: Callable[[], Producer],
+    *,
+    receiver: str,
+    log: str | None = None,
+) -> int:
+    """Follow `child`, or copy standard input where there is none, ship it where it has an identity, and return the exit status.
+
+    `numbers` are those of `pipe_call.NUMBERS`; see `PipeSettings` for `receiver` and `log`.
+    """
+    settings = None
+    if identity is not None:
+        began, command = (child.began, child.command) if child else (time.time(), ())
+        settings = PipeSettings(
+            identity=identity,
+            name=fresh_name(identity.node),
+            spool=f"{directory}/spool",
+            spool_bytes=int(numbers["spool_mb"]) << 20,
+            hold=numbers["hold_seconds"],
+            close_timeout=numbers["close_seconds"],
+            chunk_lines=int(numbers["chunk_lines"]),
+            chunk_seconds=numbers["chunk_seconds"],
+            log=log,
+            run=ShippingRun(began, command) if identity.whole else None,
+            receiver=receiver,
+        )
+    return follow(child, settings, connect) if child else filter_through(settings, connect)
 
 
 def filter_through(settings: PipeSettings | None, connect: Callable[[], Producer]) -> int:

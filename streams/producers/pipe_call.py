@@ -15,6 +15,16 @@ if TYPE_CHECKING:
 
     from .environment import Identity
 
+VARIABLE = "SCHEDMATE_PRODUCER__"
+NUMBERS: dict[str, int | float] = {
+    "spool_mb": 512,
+    "hold_seconds": 0.02,
+    "close_seconds": 5.0,
+    "chunk_lines": 500,
+    "chunk_seconds": 0.5,
+}
+"""What of the settings' section `[producer]` a pipe needs, and the settings' own defaults: whole numbers stay whole."""
+
 
 def identified(
     options: Mapping[str, str], environment: Mapping[str, str], faults: list[str], clusters: Collection[str] = ()
@@ -50,3 +60,26 @@ def identified(
             # Without its rank nobody knows whether it is all of the job.
             found.whole = found.whole and len(env) == len(environment) and "rank" not in options
             return found
+
+
+def checked_number(name: str, value: object, faults: list[str]) -> int | float:
+    """Return the value of a setting of `NUMBERS`. One that the settings would refuse has its default, and `faults` gets a sentence."""
+    default = NUMBERS[name]
+    least = 0 if name.endswith(("hold_seconds", "close_seconds")) else 1e-9
+    if isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        try:
+            read = int(value) if isinstance(default, int) else float(value)
+        except (ValueError, OverflowError):
+            read = -1
+        if least <= read < 1e9:
+            return read
+    faults.append(f"expected a positive number for producer.{name}, got {shown(value)}: it is {default:g}")
+    return default
+
+
+def shown(value: object) -> str:
+    """Return the beginning of a value from a settings file, for a message."""
+    try:
+        return repr(value)[:80]
+    except RecursionError:
+        return "values nested too deeply"

@@ -8,13 +8,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from .environment import Identity
 from .rest import SUFFIX
-
-if TYPE_CHECKING:
-    from .chunker import ChunkLimits
 
 COMMAND_LIMIT = 1000
 """Characters of a command line that are sent: as many as a Slurm event has."""
@@ -48,7 +45,8 @@ class PipeSettings(NamedTuple):
         hold: Seconds for which the end of a job may be held up, where 1 % of the job's time is not more.
         close_timeout: Seconds for which what is left is still sent after the job has ended, in the background.
         memory: Bytes to keep in memory, before and after chunking alike.
-        limits: When a chunk is closed; None for `chunker.SHIPPED`.
+        chunk_lines: Pieces of a chunk at most.
+        chunk_seconds: Seconds after its first piece when a chunk is closed.
         log: File for the shipping process's own log; None for none. Its terminal is the job's and is left alone.
         run: What runs, where this pipe is to tell of its start and its end; None where somebody else does.
         receiver: What the pipe ships to, for people.
@@ -61,7 +59,8 @@ class PipeSettings(NamedTuple):
     hold: float = 0.02
     close_timeout: float = 5.0
     memory: int = 16 << 20
-    limits: ChunkLimits | None = None
+    chunk_lines: int = 500
+    chunk_seconds: float = 0.5
     log: str | None = None
     run: ShippingRun | None = None
     receiver: str = "broker"

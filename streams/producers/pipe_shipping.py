@@ -70,6 +70,7 @@ def ship(
     reader = FrameReader(received.start.position)
     poller = select.poll()
     poller.register(received.data, select.POLLIN)
+    progress.reads = True
     while True:
         if poller.poll(_wait_ms(job)):
             read = os.read(received.data, 1 << 20)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from .chunker import SHIPPED, Chunker, Ready
+from .chunker import Chunker, ChunkLimits, Ready
 from .envelope import Envelope, Source
 from .frames import Block, Close, End, FrameReader, Gap, InvalidFrames
 from .life import Life
@@ -184,7 +184,8 @@ class _Stream:
         )
         if settings.run is not None:
             make = partial(make, incarnation=settings.run.incarnation)
-        self.chunker = Chunker(make, seq=self._seq, start=self._safe, limits=settings.limits or SHIPPED)
+        limits = ChunkLimits(settings.chunk_lines, seconds=settings.chunk_seconds)
+        self.chunker = Chunker(make, seq=self._seq, start=self._safe, limits=limits)
 
     def take(self, item: Block | Gap, now: float) -> None:
         skipped = min(self._skip, item.size if isinstance(item, Gap) else len(item.data))

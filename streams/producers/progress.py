@@ -22,7 +22,8 @@ _STREAM = 3 * _SAFE.size
 _EVENTS = _PASSED.size + 2 * _STREAM
 _REST = _EVENTS + 8
 SIZE = _REST + 8
-
+"""Bytes that are also kept in a file (see `Rest`)."""
+_READS = SIZE
 
 STARTED, ENDED = 1, 2
 """Values of `Progress.safe_events`."""
@@ -49,7 +50,7 @@ class Progress:
     """
 
     def __init__(self, content: bytes = b"") -> None:
-        self._memory = mmap.mmap(-1, SIZE)
+        self._memory = mmap.mmap(-1, SIZE + 8)
         self._memory[: len(content)] = content
         self._words = memoryview(self._memory).cast("Q")
 
@@ -104,6 +105,15 @@ class Progress:
     @safe_events.setter
     def safe_events(self, number: int) -> None:
         self._words[_EVENTS // 8] = number
+
+    @property
+    def reads(self) -> bool:
+        """True once the shipping process has loaded what it needs, and reads. The pass-through resets it before each start."""
+        return bool(self._words[_READS // 8])
+
+    @reads.setter
+    def reads(self, reads: bool) -> None:
+        self._words[_READS // 8] = reads
 
     @property
     def safe_bytes(self) -> bytes:

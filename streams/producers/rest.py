@@ -5,6 +5,10 @@ counted on a full disk. The other files hold frames as they are written to the s
 the stream of frames and with the totals before it. Each process of the pipe holds a shared lock on `progress`; who gets an exclusive
 lock may ship what is there, and remove it.
 
+The pipe has two other stores for lines that were not sent. The spool holds numbered chunks while the broker is away. The pass-through
+cannot write it: it would have to load the chunker and cut lines at the job's cost, and the shipping process, which may be stopped at that
+time, holds the spool's lock. The copy in memory (`unsafe_slices`) spares the job one write to disk for each block that it prints.
+
 Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """
 

@@ -16,10 +16,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from .background import step_aside
+from .backlog import Budgets
 from .pipe_settings import ShippingReport, describe, rest_directory
 from .progress import Progress, Totals
 from .rest import Rest, Start
-from .tap import Budgets, Tap
+from .tap import Tap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 READ_RATE = 50e6
 """Bytes that a shipping process may read in a second: it takes 20 to 30 MB/s on an idle core."""
+LOAD_SECONDS = 0.1
+"""Seconds in which a shipping process is not expected to load: it needs 0.04 s of processor time, and has a low priority."""
 
 
 class ShippingProcess:
@@ -62,9 +65,9 @@ class ShippingProcess:
     def finish(self, patience: float) -> ShippingReport:
         """Hand over the rest and return what the process reports, after about `patience` seconds at most. It goes on by itself.
 
-        Where it is so far behind that it cannot read the rest in that time, nothing is waited for.
+        Do not wait where the shipping process cannot read the rest in that time, because it is far behind or still loads.
         """
-        if self.tap.bytes_to_write > patience * READ_RATE:
+        if self.tap.bytes_to_write > patience * READ_RATE or (not self._progress.reads and patience < LOAD_SECONDS):
             patience = 0.0
         deadline = time.monotonic() + patience
         report = self._wait_for_report(deadline) if self.tap.close(patience) else None
@@ -97,6 +100,7 @@ class ShippingProcess:
     def _fork(self, start: Start) -> int:
         """Fork a shipping process that gets everything from `start` on. Return the pipe to it. Raises `OSError`."""
         pipes: list[int] = []
+        self._progress.reads = False
         try:
             pipes += os.pipe()
             pipes += os.pipe()

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 
 from .child import run
 from .collector_socket import DEFAULT_SOCKET
 from .collector_socket import VARIABLE as SOCKET_VARIABLE
 from .descriptors import say
 from .environment import state_directory
-from .pipe_call import identified
+from .pipe_call import NUMBERS, VARIABLE, checked_number, identified
 from .pipe_options import UsageError, parse
 
 # Not the one of `typing`, which takes a quarter of the time that the start may cost a job.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..producer import Producer
     from .child import Child
     from .environment import Identity
@@ -38,11 +39,9 @@ Without a command: standard input to standard output. With one: its stdout and s
   --node NAME    the scheduler's name of this host (default: host name)
   --socket PATH  where the collector listens (default: SCHEDMATE_SOCKET, else /run/schedmate/collector.sock)
 
-The variables SCHEDMATE_PRODUCER__SOCKET, __DIRECTORY, __SPOOL_MB, __HOLD_SECONDS and __CLOSE_SECONDS mean what they mean for
-schedmate pipe.
+The variables SCHEDMATE_PRODUCER__SOCKET, __DIRECTORY, __SPOOL_MB, __HOLD_SECONDS, __CLOSE_SECONDS, __CHUNK_LINES and __CHUNK_SECONDS
+mean what they mean for schedmate pipe.
 """
-VARIABLE = "SCHEDMATE_PRODUCER__"
-NUMBERS = {"SPOOL_MB": 512.0, "HOLD_SECONDS": 0.02, "CLOSE_SECONDS": 5.0}
 OPTIONS = ("job", "attempt", "rank", "node", "socket")
 
 
@@ -59,49 +58,28 @@ def main() -> None:
         say(str(error))
         sys.exit(2)
     identity = identified(options, os.environ, faults)
-    numbers = {name: _number(name, default, faults) for name, default in NUMBERS.items()}
+    numbers = {
+        name: checked_number(name, os.environ.get(VARIABLE + name.upper(), default), faults)
+        for name, default in NUMBERS.items()
+    }
     for fault in faults:
         say(fault)
     run(command, lambda child: _ship(identity, child, options.get("socket"), numbers))
 
 
-def _ship(identity: Identity | None, child: Child | None, socket: str | None, numbers: dict[str, float]) -> int:
+def _ship(
+    identity: Identity | None, child: Child | None, socket: str | None, numbers: Mapping[str, int | float]
+) -> int:
     """Do the rest, which is loaded while the job runs, and return the exit status."""
-    from .pipe import filter_through, follow, fresh_name  # noqa: PLC0415
-    from .pipe_settings import PipeSettings, ShippingRun  # noqa: PLC0415
+    from .pipe import run_pipe  # noqa: PLC0415
 
     named = os.environ.get(SOCKET_VARIABLE) or os.environ.get(f"{VARIABLE}SOCKET")
     address = socket or named or DEFAULT_SOCKET
-    settings = None
-    if identity is not None:
-        began, command = (child.began, child.command) if child else (time.time(), ())
-        settings = PipeSettings(
-            identity=identity,
-            name=fresh_name(identity.node),
-            spool=(os.environ.get(f"{VARIABLE}DIRECTORY") or state_directory(os.environ)) + "/spool",
-            spool_bytes=int(numbers["SPOOL_MB"]) << 20,
-            hold=numbers["HOLD_SECONDS"],
-            close_timeout=numbers["CLOSE_SECONDS"],
-            run=ShippingRun(began, command) if identity.whole else None,
-            receiver="collector",
-        )
+    directory = os.environ.get(f"{VARIABLE}DIRECTORY") or state_directory(os.environ)
 
     def connect() -> Producer:
         from .collector_connection import CollectorConnection  # noqa: PLC0415  in the shipping process alone
 
         return CollectorConnection(address)
 
-    return follow(child, settings, connect) if child else filter_through(settings, connect)
-
-
-def _number(name: str, default: float, faults: list[str]) -> float:
-    """Return a setting of `[producer]` as the environment has it: it is where `schedmate pipe` looks for it, too."""
-    value = os.environ.get(VARIABLE + name)
-    try:
-        found = default if value is None else float(value)
-    except ValueError:
-        found = -1.0
-    if not 0 <= found < 1e9:
-        faults.append(f"expected a number in {VARIABLE}{name}, got {value!r}: it is {default:g}")
-        return default
-    return found
+    return run_pipe(identity, child, directory, numbers, connect, receiver="collector")

@@ -1,8 +1,8 @@
 """Copies of what passes through, on their way to the shipping process, without holding up the pass-through.
 
-`put` appends to a bounded queue in memory (`frame_queue`). A thread writes the queue to the shipping process, and moves it to disk
-where that process is slow (`feeder`). Where the disk is full too, or hangs, `put` counts what it leaves out. It waits only for a job
-that prints faster than memory is copied, and then for `PATIENCE` at most, once a standstill.
+`put` appends to a bounded queue in memory (`frame_queue`). A thread writes the queue to the shipping process (`feeder`), and moves it
+to disk where that process is slow (`backlog`). Where the disk is full too, or hangs, `put` counts what it leaves out. It waits only
+for a job that prints faster than memory is copied, and then for `PATIENCE` at most, once a standstill.
 
 At the end of the job, `close` hands over what is queued and `leave` writes to disk what is not safe. A process in the background
 goes on with what they do not finish in time.
@@ -19,14 +19,17 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from .background import step_aside
-from .feeder import Budgets, Feeder
+from .backlog import Backlog, Budgets
+from .feeder import Feeder
 from .progress import Progress
 from .rest import Rest, Start
 
-__all__ = ["Budgets", "Tap"]
+PATIENCE = (5, 0.01)
+"""How often `put` waits for room, and for how many seconds each time.
 
-PATIENCE = 0.05
-"""Seconds for which `put` may wait for room. A job would have to print 16 MB faster than memory is moved to disk."""
+A job would have to print 16 MB faster than memory is moved to disk. Several waits, because one may pass while this process gets no
+processor or is stopped: its thread then had no time to make room.
+"""
 LEAVE_SECONDS = 0.01
 """How long the end of a job may be held up so that what is not safe is written to disk: 10 MB where the disk's cache takes 1 GB/s."""
 OPEN_SECONDS = 0.02
@@ -53,9 +56,10 @@ class Tap:
         restart: Callable[[Start], int] | None = None,
     ) -> None:
         os.set_blocking(pipe, False)
-        self._feeder = Feeder(pipe, make_rest, progress, budgets, restart)
-        self._queue = self._feeder.queue
-        self._changed = self._feeder.changed
+        self._backlog = Backlog(make_rest, progress, budgets)
+        self._feeder = Feeder(pipe, self._backlog, restart)
+        self._queue = self._backlog.queue
+        self._changed = self._backlog.changed
         self._progress = progress
         self._stuck_at: Start | None = None
         self._thread: threading.Thread | None = None
@@ -66,30 +70,25 @@ class Tap:
         return self._feeder.gone
 
     @property
-    def settled(self) -> bool:
-        """True where all that passed is safe."""
-        with self._changed:
-            return self._feeder.settled
-
-    @property
     def bytes_to_write(self) -> int:
         """Bytes that were not handed over to the shipping process."""
-        return self._feeder.bytes_to_write
+        return self._backlog.bytes_to_write
 
     def start(self) -> None:
         """Start the thread."""
         self._run(self._feeder.run)
 
     def put(self, stream: int, arrived: float, data: bytes) -> None:
-        """Queue `data`, or count it where there is no room. Waits `PATIENCE` at most, and once a standstill."""
+        """Queue `data`, or count it where there is no room. Waits as `PATIENCE` states at most, and once a standstill."""
         newlines = data.count(b"\n")
         with self._changed:
             self._progress.add_passed(stream, len(data), newlines)
             if not self._queue.has_room(len(data)) and self._stuck_at != self._queue.start:
                 # Faster than this machine's memory can be moved to its disk. Once the thread does not keep even this pace, it is
                 # not waited for again until it moves.
-                has_room = self._changed.wait_for(lambda: self._queue.has_room(len(data)), PATIENCE)
-                self._stuck_at = None if has_room else self._queue.start
+                times, seconds = PATIENCE
+                waits = (self._changed.wait_for(lambda: self._queue.has_room(len(data)), seconds) for _ in range(times))
+                self._stuck_at = None if any(waits) else self._queue.start
             self._queue.add(stream, arrived, data, newlines)
             self._changed.notify_all()
 
@@ -109,8 +108,8 @@ class Tap:
                 # The thread writes the rest to disk while the job's end waits for the news that nothing is left.
                 feeder.leave_at = time.monotonic() + timeout / 2
             self._changed.notify_all()
-            self._changed.wait_for(lambda: feeder.pipe is None or not feeder.left_to_write, timeout)
-            handed_over = not feeder.left_to_write
+            self._changed.wait_for(lambda: feeder.pipe is None or self._backlog.written, timeout)
+            handed_over = self._backlog.written
             if handed_over:
                 feeder.close_pipe()
             return handed_over
@@ -125,7 +124,7 @@ class Tap:
         """Fork this process, with the lock. The tap goes on in the child once it calls `start`; here it does nothing any more."""
         pid = self._fork()
         if pid == 0:
-            self._feeder.go_on_after_fork()
+            self._backlog.go_on_after_fork(leaving=False)
         return pid
 
     def leave(self, linger: float = 0.0) -> int:
@@ -138,21 +137,21 @@ class Tap:
             The number of lines that are given up; 0 where the shipping process may still get them.
         """
         with self._changed:
-            if self._feeder.settled:
-                self._feeder.stopped = True
+            if self._backlog.settled:
+                self._backlog.stopped = True
                 self._changed.notify_all()
                 return 0
             self._feeder.leaving = True
-            left = self._feeder.left
+            written = self._backlog.rest_written
             self._changed.notify_all()
-        if not left:
+        if not written:
             if self._thread is None or not self._thread.is_alive():
-                self._run(self._feeder.write_rest)
+                self._run(self._backlog.write_rest)
             assert self._thread is not None
             self._thread.join(LEAVE_SECONDS)
         with self._changed:
-            self._feeder.stopped = True
-            written, lost_after = self._feeder.left, self._feeder.lost_after
+            self._backlog.stopped = True
+            written, lost_after = self._backlog.rest_written, self._backlog.lost_after
             gone, has_pipe = self._feeder.gone, self._feeder.pipe is not None
         with suppress(OSError):
             if not written or (lost_after is not None and has_pipe):
@@ -171,8 +170,8 @@ class Tap:
     def _fork(self) -> int:
         """Fork while the thread changes nothing. It is not waited for: a busy host or a disk that hangs may hold it up for long."""
         with self._changed:
-            self._changed.wait_for(lambda: self._feeder.opened, OPEN_SECONDS)
-            self._feeder.stopped = True
+            self._changed.wait_for(lambda: self._backlog.opened, OPEN_SECONDS)
+            self._backlog.stopped = True
             self._changed.notify_all()
             return os.fork()
 
@@ -180,10 +179,11 @@ class Tap:
         """Write the rest to disk, and hand over what is not there. Never returns."""
         try:
             # With the job's priority: the job is over, and until this is done the lines are in memory alone.
-            step_aside(*self._feeder.descriptors, nice=False)
+            pipe = self._feeder.pipe
+            step_aside(*self._backlog.descriptors, *([] if pipe is None else [pipe]), nice=False)
             self._feeder.leave_after_fork()
-            self._feeder.write_rest()
-            if self._feeder.lost_after is not None and self._feeder.pipe is not None:
+            self._backlog.write_rest()
+            if self._backlog.lost_after is not None and pipe is not None:
                 self.start()
                 self.close(linger)
         finally:

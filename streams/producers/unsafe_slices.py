@@ -15,18 +15,27 @@ if TYPE_CHECKING:
     from .progress import Progress
     from .rest import Start
 
+NOTHING = memoryview(b"")
+
 
 class UnsafeSlices:
-    """Slices in order. The newest `unwritten` of them must be written again. Not thread-safe: the tap's lock must be held."""
+    """Slices in order, and which part of them is not written to the shipping process. Not thread-safe: the tap's lock must be held."""
 
     def __init__(self) -> None:
         self.size = 0
         """Bytes of the slices."""
-        self.unwritten = 0
+        self.current = NOTHING
+        """The part of the slice under way that is not written."""
+        self._unwritten = 0
         self._slices: deque[Slice] = deque()
 
     def __bool__(self) -> bool:
         return bool(self._slices)
+
+    @property
+    def written(self) -> bool:
+        """True where all slices are written."""
+        return not (self.current or self._unwritten)
 
     @property
     def start(self) -> Start | None:
@@ -34,26 +43,30 @@ class UnsafeSlices:
         return self._slices[0].start if self._slices else None
 
     def add(self, piece: Slice) -> None:
-        """Add a slice that is written now."""
+        """Add a slice, and write it next. All others must be written."""
         self._slices.append(piece)
         self.size += len(piece.data)
+        self.current = memoryview(piece.data)
 
-    def next_unwritten(self) -> Slice | None:
-        """Return the next slice that must be written again; None where there is none."""
-        if not self.unwritten:
-            return None
-        piece = self._slices[-self.unwritten]
-        self.unwritten -= 1
-        return piece
+    def choose(self) -> bool:
+        """Return whether there is something to write, which is then `current`."""
+        if not self.current and self._unwritten:
+            self.current = memoryview(self._slices[-self._unwritten].data)
+            self._unwritten -= 1
+        return bool(self.current)
 
     def write_again(self) -> None:
-        """Return all slices from `next_unwritten`: another process reads them."""
-        self.unwritten = len(self._slices)
+        """Write all slices again: another process reads them."""
+        self.current, self._unwritten = NOTHING, len(self._slices)
+
+    def write_no_more(self) -> None:
+        """Count all slices as written: no process reads them."""
+        self.current, self._unwritten = NOTHING, 0
 
     def release(self, progress: Progress) -> None:
         """Remove the slices that are safe."""
         safe = [progress.safe(stream)[0].offset for stream in (0, 1)]
-        while len(self._slices) > self.unwritten:
+        while len(self._slices) > self._unwritten:
             piece = self._slices[0]
             if any(piece.end.sizes[stream] > safe[stream] for stream in (0, 1)):
                 return

@@ -54,6 +54,7 @@ def test_a_pipe_on_a_host_in_the_wrong_day_loses_nothing(shift: int, own_kafka: 
     settings = {
         "SCHEDMATE_KAFKA__BROKERS": own_kafka.address,
         "SCHEDMATE_PRODUCER__DIRECTORY": str(tmp_path / "producer"),
+        "SCHEDMATE_PRODUCER__CLOSE_SECONDS": "60",  # on a busy host the shipping process, at low priority, needs more than 5 s
     }
     line = [sys.executable, "-m", "schedmate", "pipe", "--job", "7", "--", "echo", "step 1 | loss 0.5"]
     subprocess.run(line, env={**os.environ, **settings, **clock.environment}, check=True, timeout=60)

@@ -26,7 +26,6 @@ from .pages import ROOT, anchors
 
 ROOMS = (
     "schedmate_records",
-    "streams.resilience",
     "streams",
     "processors",
     "sinks",
@@ -159,14 +158,14 @@ def test_the_processor_finds_its_place(tree: Path) -> None:
         apply(change, tree)
     run(tree, "-m", "ruff", "check", "processors", "tests/processors/loss_limit")
     run(tree, "-m", "ruff", "format", "--check", "processors", "tests/processors/loss_limit")
-    checked = ("tests/processors/loss_limit", "tests/processors/test_packages.py", "tests/test_rooms.py")
+    checked = ("tests/processors/loss_limit", "tests/processors/test_packages.py", "tests/test_packages.py")
     run(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", *checked, "tests/schedmate/services/test_telemetry.py")
     run(tree, "-m", "mypy", "-p", "processors")
     log = tree / "train.log"
     log.write_text("".join(f"step {step} | loss {step} | step_time 0.2 s\n" for step in range(1, 401)))
     analyzed = run(tree, "-m", "schedmate", "--set", "processors.largest_loss=100", "analyze", "train.log")
     assert "The loss is 400, above 100." in analyzed
-    run(tree, "-m", "schedmate.cli.document", "docs")
+    run(tree, "-m", "schedmate.document", "docs")
     assert "schedmate_loss_limit_raised_total" in (tree / "docs" / "metrics.md").read_text()
     assert "largest_loss" in run(tree, "-m", "schedmate", "config", "--example")
     assert "largest_loss" in run(tree, "-m", "schedmate", "--set", "processors.largest_loss=0", "config", fails=True)
@@ -176,7 +175,7 @@ def test_the_processor_finds_its_place(tree: Path) -> None:
 def test_the_metric_is_counted_and_documented(tree: Path) -> None:
     for change in all_shown("A metric", "diff"):
         apply(change, tree)
-    run(tree, "-m", "schedmate.cli.document", "docs")
+    run(tree, "-m", "schedmate.document", "docs")
     assert "schedmate_alarm_monitor_spikes_total" in (tree / "docs" / "metrics.md").read_text()
 
 

@@ -158,7 +158,7 @@ def collector_checkpoint(data: bytes) -> None:
         found.save()
 
 
-@target("streams/producers/test_log_files.py", "streams/producers/test_pod_logs.py", raises=InvalidRecord)
+@target("streams/producers/test_log_files.py", "scheduler_bridge/schedulers/kubernetes/test_pod_logs.py", raises=InvalidRecord)
 def log_path(data: bytes) -> None:
     """Names of files and directories."""
     JobPattern(r"/(?P<job>[^/]+)-(?P<rank>\d+)\.(?P<stream>out|err)$").read(text(data), "n1")
@@ -166,7 +166,7 @@ def log_path(data: bytes) -> None:
 
 
 @target(
-    "schedmate/test_reading.py",
+    "schedmate/settings/test_reading.py",
     "streams/producers/test_pieces.py",
     raises=UnreadableLog,
     more=lambda: [b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"],

@@ -42,7 +42,7 @@ from .targets import target, text
 _SLURM = "scheduler_bridge/schedulers/slurm/client"
 
 
-@target(_SLURM, "streams/producers/test_slurm_events.py", raises=SlurmError)
+@target(_SLURM, "scheduler_bridge/schedulers/slurm/events/test_watcher.py", raises=SlurmError)
 def slurm_commands(data: bytes) -> None:
     """What `scontrol` and `squeue` print, up to the events that follow: every command gets the same answer."""
     client = SlurmClient(lambda *_: text(data))
@@ -129,7 +129,7 @@ _CHANGES = [msgspec.json.encode({"type": "ADDED", "object": each}) for each in _
 
 @target(
     "scheduler_bridge/schedulers/kubernetes/client",
-    "streams/producers/test_kubernetes_events.py",
+    "scheduler_bridge/schedulers/kubernetes/events/test_watcher.py",
     raises=KubernetesError,
     more=lambda: _CHANGES,
 )
@@ -168,7 +168,7 @@ class _Dashboard:
         return self.answer
 
 
-@target("scheduler_bridge/schedulers/ray/client", "streams/producers/test_ray_events.py", more=lambda: [
+@target("scheduler_bridge/schedulers/ray/client", "scheduler_bridge/schedulers/ray/events/test_watcher.py", more=lambda: [
     b'[{"submission_id": "train.1", "status": "RUNNING", "start_time": 1, "metadata": {}, "type": "SUBMISSION", "entrypoint": "a"}]',
     b'{"result": true, "msg": "", "data": {"result": {"result": [{"node_id": "a", "state": "ALIVE", "node_ip": "1"}]}}}',
 ])  # fmt: skip

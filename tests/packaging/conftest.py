@@ -16,7 +16,6 @@ from tests.servers import require
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = (
     "schedmate_records",
-    "streams.resilience",
     "streams",
     "processors",
     "sinks",

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import pytest
 
-from schedmate.pipe import NUMBERS, read_settings
 from schedmate.pipe import main as pipe_main
+from schedmate.pipe import read_settings
 from schedmate.settings.settings import load
 from streams.producers import collector_socket
+from streams.producers.pipe_call import NUMBERS
 
 from .forked import run_forked
 

@@ -17,7 +17,7 @@ from schedmate.simulate.replay import Scenario, replay
 from schedmate.simulate.simulation import Policy
 from schedmate.simulate.traces import read_estimates, read_jobs, read_nodes
 
-TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
+TRACES = Path(__file__).resolve().parents[4] / "shared" / "traces"
 VENUS = TRACES / "helios-venus"
 ESTIMATES = TRACES / "lucid" / "venus_sept_priority_ebm.csv.gz"
 """What the estimator of Lucid (an explainable boosting machine) said of each job."""

@@ -3,19 +3,21 @@
     python pipe_driver.py DIRECTORY MODE [-- COMMAND…]
 
 `DIRECTORY/written` gets one JSON line a message, while `DIRECTORY/up` exists. MODE: `up`, `crash` (the shipping process dies at
-once), `bug` (it raises what no client raises), `hang` (connecting never ends).
+once), `bug` (it raises what no client raises), `hang` (connecting never ends), `load` (it loads until `DIRECTORY/up` exists).
 """
 
 import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
-from streams.producers.child import Child
+from streams.producers import shipping_process
+from streams.producers.child import Child, end_like
 from streams.producers.environment import Identity
-from streams.producers.pipe import end_like, filter_through, follow, fresh_name
+from streams.producers.pipe import filter_through, follow, fresh_name
 from streams.producers.pipe_settings import PipeSettings, ShippingRun
 from streams.transport import Outgoing, TransportError
 
@@ -44,8 +46,22 @@ class DirectoryBroker:
         """Nothing is held."""
 
 
+class SlowLoading:
+    """Holds up the import of what the shipping process loads."""
+
+    def __init__(self, until: Path) -> None:
+        self.until = until
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: object = None) -> None:
+        while name == "streams.producers.pipe_shipping" and not self.until.exists():
+            time.sleep(0.01)
+
+
 def main() -> None:
     directory, mode = Path(sys.argv[1]), sys.argv[2]
+    if mode == "load":
+        sys.meta_path.insert(0, SlowLoading(directory / "up"))
+    shipping_process.LOAD_SECONDS = float(os.environ.get("LOAD", shipping_process.LOAD_SECONDS))
     command = sys.argv[4:]
     settings = PipeSettings(
         identity=Identity("1", 0, "n1", 3),

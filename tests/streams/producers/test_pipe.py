@@ -52,6 +52,15 @@ def test_the_end_of_the_job_waits_for_no_broker(site: Site, mode: str, command: 
         Spool(site.spools()[0].parent, 1 << 20)
 
 
+@pytest.mark.parametrize("command", [[], ["echo", "x"]], ids=["filter", "command"])
+def test_the_end_of_the_job_does_not_wait_for_a_process_that_loads(site: Site, command: list[str]) -> None:
+    result = call(site.command(*command, mode="load"), b"" if command else b"x\n", HOLD="600", LOAD="1000")
+    assert (result.returncode, result.stdout, result.stderr) == (0, b"x\n", b"")
+    site.switch()
+    wait_for(lambda: site.lines() == ["x"])
+    wait_for(lambda: not list((site.directory / "spool").iterdir()))
+
+
 def test_what_is_left_at_the_end_is_sent_from_the_background(site: Site) -> None:
     result = call(site.command("echo", "x", mode="away"), CLOSE="300", HOLD="0.05")
     assert (result.returncode, result.stdout) == (0, b"x\n")

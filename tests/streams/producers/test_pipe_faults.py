@@ -207,8 +207,8 @@ def test_too_many_open_files_stop_nothing(pipe: list[str], tmp_path: Path, files
     code = (
         f"import os, resource, sys\nsys.path.insert(0, {pipe[-1] if pipe[-1].endswith('.pyz') else str(ROOT)!r})\n"
         "from streams.producers import standalone_pipe\n"
-        "import threading\n"
-        "thread = threading.Thread(target=int)\nthread.start()\nthread.join()\n"  # Python 3.8 loads libgcc_s when a thread ends
+        "import ctypes, threading\n"
+        "ctypes.CDLL('libgcc_s.so.1')\n"  # Python 3.8 loads it when a thread ends
         f"used = len(os.listdir('/proc/self/fd'))\nresource.setrlimit(resource.RLIMIT_NOFILE, ({files}, 4096))\n"
         "standalone_pipe.main()"
     )

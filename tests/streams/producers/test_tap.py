@@ -1,5 +1,6 @@
 import os
 import select
+import signal
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -11,11 +12,14 @@ from hypothesis import given
 
 from streams.producers import frames
 from streams.producers import tap as tap_module
+from streams.producers.backlog import Budgets
 from streams.producers.frames import Block, Close, End, FrameReader, Gap
 from streams.producers.pieces import Mark
 from streams.producers.progress import Progress
 from streams.producers.rest import Rest, Start
-from streams.producers.tap import Budgets, Tap
+from streams.producers.tap import Tap
+
+from .switchable import wait_for
 
 LIMIT_S = 120.0
 """Limit for conditions that come true within milliseconds on an idle host."""
@@ -97,7 +101,7 @@ def idle(pipe: int) -> bool:
 def test_what_the_pipe_does_not_take_waits_in_memory_and_then_on_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tap_module, "PATIENCE", LIMIT_S)  # on a busy host the thread may move memory to disk late
+    monkeypatch.setattr(tap_module, "PATIENCE", (1, LIMIT_S))  # on a busy host the thread may move memory to disk late
     out, into = os.pipe()
     progress = Progress()
     tap = make_tap(into, tmp_path, progress, Budgets(200_000, 10_000_000))
@@ -111,9 +115,36 @@ def test_what_the_pipe_does_not_take_waits_in_memory_and_then_on_disk(
         os._exit(0 if per_stream(read_all(out, progress)) == per_stream([Block(0, 1.0, b) for b in blocks]) else 1)
     assert tap.close(LIMIT_S)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    assert tap.settled
+    assert tap.leave() == 0
     os.close(out)
     assert [path.name for path in tmp_path.glob("p.rest/*")] == ["progress"]
+
+
+def test_lines_are_kept_while_the_process_is_stopped_again_and_again(tmp_path: Path) -> None:
+    """As by a limit of processor time, or a scheduler that suspends jobs."""
+    out, into = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        progress = Progress()
+        tap = make_tap(into, tmp_path, progress, Budgets(200_000, 100_000_000))
+        tap.start()
+        for number in range(1000):
+            tap.put(0, 1.0, b"%03d" % number * 10_000)
+        tap.close(0)
+        tap.leave(0)
+        os._exit(0)
+    os.close(into)
+    while os.waitpid(pid, os.WNOHANG) == (0, 0):
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(0.1)
+        os.kill(pid, signal.SIGCONT)
+        time.sleep(0.005)
+    os.close(out)
+
+    def bytes_in_rest() -> int:
+        return sum(path.stat().st_size for path in tmp_path.glob("p.rest/*.frames"))
+
+    wait_for(lambda: bytes_in_rest() >= 30_000_000)
 
 
 def test_past_memory_and_disk_it_counts_and_never_waits_long(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from schedmate.cli import document
-from schedmate.cli.document import documents
+from schedmate import document
+from schedmate.document import documents
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

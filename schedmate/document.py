@@ -1,6 +1,6 @@
 """Writes what is generated from the code into docs/: JSON Schema, AsyncAPI, the lists of metrics and signatures, manual pages.
 
-python -m schedmate.cli.document docs
+python -m schedmate.document docs
 """
 
 import json
@@ -16,9 +16,9 @@ from processors.diagnose.kinds import KINDS
 from schedmate_records import TOPICS, VERSION, Topic
 from streams.rights import ROLES
 
-from ..services.metrics import GROUPS
-from ..services.telemetry import metrics_of
-from .man_pages import man_pages
+from .services.metrics import GROUPS
+from .services.telemetry import metrics_of
+from .cli.man_pages import man_pages
 
 
 def documents() -> dict[str, str]:
