@@ -16,9 +16,9 @@ from processors.diagnose.kinds import KINDS
 from schedmate_records import TOPICS, VERSION, Topic
 from streams.rights import ROLES
 
+from .cli.man_pages import man_pages
 from .services.metrics import GROUPS
 from .services.telemetry import metrics_of
-from .cli.man_pages import man_pages
 
 
 def documents() -> dict[str, str]:

