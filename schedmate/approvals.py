@@ -18,11 +18,11 @@ ACKNOWLEDGED_S = 30.0
 
 
 class NotWaiting(UserError):
-    """No decision of that name waits for a person; the message says what became of it, or what waits."""
+    """No decision of that name waits for a person; the message states its outcome, or which decisions wait."""
 
 
 class Approvals:
-    """The decisions that wait for a person, as the topics' history tells."""
+    """The decisions that wait for a person, from the topics' history."""
 
     def __init__(self, history: Iterable[Decision | DecisionResult | OperatorCommand]) -> None:
         self.commands = Commands()
@@ -58,7 +58,7 @@ class Approvals:
         raise NotWaiting(f"expected the id of one decision that waits for approval, got {decision_id!r}; {many}")
 
     def _settled(self, decision: Decision, now: float) -> str:
-        """Say why a decision does not wait for a person; empty where it does."""
+        """Return why a decision does not wait for a person; empty where it does."""
         if not self._ledger.is_pending(decision.id):
             return "was dealt with"
         if now > decision.expires:

@@ -1,4 +1,4 @@
-"""Puts the rooms together as the settings say."""
+"""Builds the components of the packages from the settings."""
 
 from collections.abc import Callable
 from pathlib import Path

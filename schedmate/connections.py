@@ -1,4 +1,4 @@
-"""How to reach Kafka as the settings say, and whether a program may do its work there."""
+"""How to reach Kafka, from the settings, and whether a program may do its work there."""
 
 from collections.abc import Callable
 from threading import Event

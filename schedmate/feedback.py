@@ -1,4 +1,4 @@
-"""Writing down what a person says about a verdict."""
+"""Writing a person's feedback on a verdict."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -39,11 +39,11 @@ _VERDICT = (
 
 
 class NotCorrected(UserError):
-    """The feedback cannot be written; the message says what was expected and what came."""
+    """The feedback cannot be written; the message states what was expected and what came."""
 
 
 def correct(settings: Settings, job: str, attempt: int | None, words: Mapping[str, Any]) -> Feedback:
-    """Return what a person says about the verdict on an attempt of `job`; None: the last that has a verdict, else the first.
+    """Return a person's feedback on the verdict on an attempt of `job`; None: the last that has a verdict, else the first.
 
     Raises:
         NotCorrected: A text is too long, or no text.

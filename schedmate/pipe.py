@@ -1,4 +1,4 @@
-"""`schedmate pipe`, at once: what the job waits for is read with the standard library alone, and all else loads beside the running job.
+"""`schedmate pipe`, started fast: what the job waits for needs the standard library alone; the rest loads while the job runs.
 
 Whatever is wrong with settings, variables and options is a warning, and the command runs. The settings of Kafka are read by the process
 that ships. Where those are wrong the lines wait on disk as while the broker is away.
@@ -33,7 +33,7 @@ BROKERS = "SCHEDMATE_KAFKA__BROKERS"
 
 
 def start(arguments: Sequence[str], file: str | None = None, changes: Sequence[str] = ()) -> None:
-    """Run a pipe and end as it does; return where the command line has something to say first: help, or that it is not clear what to run.
+    """Run a pipe and end as it does; return where the command line has to answer first: with help, or an error of usage.
 
     Args:
         arguments: Options and command.

@@ -1,4 +1,4 @@
-"""What is written for a person at a terminal: whatever a job printed, it neither acts on the terminal nor hides text there.
+"""Output for a person at a terminal: text of a job neither acts on the terminal nor hides text there.
 
 Escape sequences move the cursor, set the window's title or write to the clipboard; bidirectional marks show text in another order
 than it has. All that acts so is shown as an escape that can be seen.
@@ -28,7 +28,7 @@ def one_line(text: str) -> str:
 
 
 def json_safe(text: str) -> str:
-    """Return JSON with the same content that a terminal may show: what acts there stands as an escape of JSON's own."""
+    """Return JSON with the same content that a terminal may show: control characters are JSON escapes."""
     if text.isprintable():
         return text
     return "".join(_json_escape(ord(each)) if _acts(each) and each not in "\t\n" else each for each in text)
@@ -51,7 +51,7 @@ def _json_escape(code: int) -> str:
 
 @contextmanager
 def ends_unread() -> Iterator[None]:
-    """Write standard output inside; the process ends quietly where nobody reads it any more, as behind `head`."""
+    """Write standard output inside; the process ends quietly once its reader is gone, as with `head`."""
     try:
         yield
         sys.stdout.flush()

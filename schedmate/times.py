@@ -1,4 +1,4 @@
-"""Moments as a person says them: `3 minutes ago`, and `2h` or a date where a command asks since when."""
+"""Moments in words: `3 minutes ago`, and `2h` or a date as the argument of `--since`."""
 
 import re
 import time
@@ -37,7 +37,7 @@ def local_and_ago(moment: datetime) -> str:
     return f"{local(moment)}, {ago(moment)}"
 
 
-def at(seconds: float | None) -> datetime | None:
+def moment_at(seconds: float | None) -> datetime | None:
     """Return seconds since 1970 as a moment; None stays None, and so does what no calendar holds."""
     try:
         return None if seconds is None else datetime.fromtimestamp(seconds).astimezone()
@@ -51,7 +51,7 @@ def duration(text: str) -> float | None:
     return int(found[1]) * _SUFFIXES[found[2]] if found else None
 
 
-def since(text: str, now: float | None = None) -> float:
+def parse_since(text: str, now: float | None = None) -> float:
     """Return a duration (so long ago) or a date as seconds since 1970. Raises `SettingsError` where it is neither."""
     long_ago = duration(text)
     if long_ago is not None:

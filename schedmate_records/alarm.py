@@ -7,12 +7,12 @@ from .gpu_activity import GpuState
 
 
 class AlarmKind(StrEnum):
-    """What is wrong. The unit of an alarm's numbers stands behind each."""
+    """Kind of alarm. Each description ends with the unit of the alarm's numbers."""
 
     LOSS_NOT_FINITE = "loss_not_finite"
     """The loss is NaN or infinite. No number."""
     LOSS_SPIKE = "loss_spike"
-    """The loss stands far above its own past. Loss."""
+    """The loss is far above its recent values. Loss."""
     HANG = "hang"
     """No report for many times as long as reports took before, while no phase explains it. Seconds."""
     GPUS_IDLE = "gpus_idle"
@@ -40,7 +40,7 @@ class Alarm(Record, frozen=True, kw_only=True):
         value: The number seen.
         usual: What was usual before.
         limit: The number beyond which `value` is an alarm.
-        activity: `hang` only: what the job's GPUs did meanwhile, `waiting` or `idle`; null where nothing but the log says that it hangs.
+        activity: `hang` only: what the job's GPUs did meanwhile, `waiting` or `idle`; null where only the log shows the hang.
         gpu_hours: `gpus_idle` only: GPU-hours without work so far.
         detail: The same in a sentence.
         evidence: The line that shows it, then one of before.

@@ -13,7 +13,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Position(msgspec.Struct, frozen=True, order=True, gc=False):
-    """Where one message stands in the input: topic, partition and offset, as Kafka counts them."""
+    """Place of one message in the input: topic, partition and offset, as Kafka counts them."""
 
     topic: str
     partition: int

@@ -1,4 +1,4 @@
-"""Topic `checkpoints`: what a job's log tells of the checkpoints that it saves."""
+"""Topic `checkpoints`: the checkpoints that a job saves, as its log shows them."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -15,22 +15,22 @@ class CheckpointState(StrEnum):
     """How far a save has come."""
 
     STARTED = "started"
-    """The job says that it saves; nothing says that the data is safe."""
+    """The log shows that a save began, and not that the data is safe."""
     DURABLE = "durable"
-    """The data is safe: `durable_by` says what shows it."""
+    """The data is safe: `durable_by` names the evidence."""
     FAILED = "failed"
-    """The job says that the save failed."""
+    """The log shows that the save failed."""
 
 
 class DurableBy(StrEnum):
     """What shows that a checkpoint is complete."""
 
     COMPLETION = "completion"
-    """A line says that it is saved."""
+    """A line reports that it is saved."""
     TRACKER = "tracker"
     """The file that names the newest checkpoint was written, or a temporary directory was renamed."""
     PROGRESS = "progress"
-    """Training stood still while it was saved, and goes on."""
+    """Training paused during the save, and goes on."""
     NEXT_SAVE = "next_save"
     """The next save began."""
     ENDED = "ended"
@@ -40,7 +40,7 @@ class DurableBy(StrEnum):
 class Checkpoint(Record, frozen=True, kw_only=True):
     """A job begins to save a checkpoint, or one is durable or has failed. Key: the job.
 
-    Of the records of one save (same job, attempt and `number`) the newest holds. A job says where it saves in words of its own: `path` is
+    Of the records of one save (same job, attempt and `number`) the newest holds. A job names its paths itself: `path` is
     data to show, never part of a command.
 
     Attributes:
@@ -48,20 +48,20 @@ class Checkpoint(Record, frozen=True, kw_only=True):
         job: The scheduler's job id.
         attempt: Restart count.
         incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
-        node: Host of the rank that told; empty where not known.
-        rank: The rank that told.
+        node: Host of the rank that reported it; empty where not known.
+        rank: The rank that reported it.
         number: Saves of the attempt so far, this one included.
         state: How far it has come.
         durable_by: What shows that it is complete; null unless durable.
         time: Arrival of the line that shows the state, or the end of the job, in seconds since 1970.
         since: Arrival of the first line of the save. Work done after it is not in the checkpoint.
         step: Training step, where the lines or the path name one.
-        path: Where it is saved, as printed; empty where no line says.
-        asynchronous: The lines say that it is saved while training goes on.
+        path: Where it is saved, as printed; empty where no line names it.
+        asynchronous: The lines show that it is saved while training goes on.
         duration_s: Seconds from its first line to what shows that it is complete; null where nothing shows when.
         usual_duration_s: Median of that over the newest saves of the attempt; null before the first.
         interval_s: Median of the seconds between the beginnings of the newest saves; null before the second.
-        evidence: The lines that tell of it: the first, and the one that shows the state.
+        evidence: The lines that report it: the first, and the one that shows the state.
     """
 
     id: str

@@ -14,7 +14,7 @@ _encoder = msgspec.json.Encoder()
 
 
 class InvalidRecord(UserError, ValueError):
-    """Bytes that are not a record of the expected type; the message says what was expected and what came."""
+    """Bytes that are not a record of the expected type; the message states what was expected and what came."""
 
 
 @cache

@@ -8,9 +8,9 @@ class DeadLetter(Record, frozen=True, kw_only=True):
 
     Attributes:
         id: Follows from the position.
-        topic: Where it stood.
-        partition: Where it stood.
-        offset: Where it stood.
+        topic: Topic of the message.
+        partition: Partition of the message.
+        offset: Offset of the message.
         time: Timestamp of the message, in seconds since 1970.
         reason: What was expected, what came.
         stage: `decode` (not a record of its topic), `process` (a record that a processor could not take), `write` (a result that is
@@ -20,7 +20,7 @@ class DeadLetter(Record, frozen=True, kw_only=True):
         value: The message's value, bytes (base64 in JSON), whole; its beginning where it is too large for a message.
         size: Bytes of the whole value.
         sha256: Checksum of the whole value, in hexadecimal.
-        truncated: Key or value are cut. The whole message stands where it stood, as long as that topic keeps it.
+        truncated: Key or value are cut. The whole message remains at its offset, as long as that topic keeps it.
     """
 
     id: str

@@ -18,7 +18,7 @@ class Action(StrEnum):
     RESTART = "restart"
     """Start a job again that has failed."""
     CANCEL_PACKING = "cancel_packing"
-    """Stop a job that was packed beside another and queue it again, never to be packed again."""
+    """Stop a job that was packed with another and queue it again, never to be packed again."""
     EVICT = "evict"
     """Stop a running job and queue it again, at once or once it had time to save a checkpoint."""
     CANCEL = "cancel"
@@ -38,6 +38,29 @@ class Action(StrEnum):
     def on_node(self) -> bool:
         """True for actions on a node."""
         return self in {Action.DRAIN, Action.UNDRAIN}
+
+    @property
+    def past_participle(self) -> str:
+        """The action in "Would have …", such as `restarted`."""
+        return _WORDS[self][0]
+
+    @property
+    def plural(self) -> str:
+        """Noun for several such actions, such as `restarts`."""
+        return _WORDS[self][1]
+
+
+_WORDS = {
+    Action.RESTART: ("restarted", "restarts"),
+    Action.CANCEL_PACKING: ("cancelled the packing", "cancellations of packings"),
+    Action.EVICT: ("evicted", "evictions"),
+    Action.CANCEL: ("cancelled", "cancellations"),
+    Action.HOLD: ("held", "holds"),
+    Action.RELEASE: ("released", "releases"),
+    Action.DRAIN: ("drained the node", "drains"),
+    Action.UNDRAIN: ("undrained the node", "undrains"),
+    Action.NOTIFY: ("notified", "notifications"),
+}
 
 
 class Mode(StrEnum):
@@ -69,12 +92,12 @@ class Decision(Record, frozen=True, kw_only=True):
         reason: One sentence for a person.
         cause: What counts as one root cause for budgets (a signature's name; the victim of a packing).
         cause_id: Id of the failure or slowdown that led here.
-        exclude_nodes: Nodes that this job's next attempts keep away from (`restart`). It says nothing to other jobs.
-        node_evidence: True where those nodes' own logs or GPU samples speak against them, not the job alone: only then does the
+        exclude_nodes: Nodes that this job's next attempts avoid (`restart`). Other jobs are not affected.
+        node_evidence: True where those nodes' own logs or GPU samples confirm the fault, not only the job's log: only then does the
             action count against them. For `drain` it is about `node`.
-        grace_s: Seconds that a running job has to save a checkpoint after it was told to, before it is stopped (`evict`); 0: none.
+        grace_s: Seconds that a running job has to save a checkpoint after it was asked to, before it is stopped (`evict`); 0: none.
         checkpoint: Path of the last durable checkpoint that the job's log named (`restart`, `evict`); empty where none is known.
-            It is a word of the job's own, told to that job when it starts again: never part of a command.
+            It is text of the job's own, passed to that job when it starts again: never part of a command.
         beneficiary: The job that gains (`cancel_packing`: the victim).
         evidence: The lines that it rests on.
         signature: Id of a key, a colon, and the HMAC-SHA-256 of what to do in hexadecimal; empty where no key is configured.

@@ -21,7 +21,7 @@ class Outcome(StrEnum):
     DONE = "done"
     """Carried out, and the scheduler, asked again, shows the effect."""
     SHADOWED = "shadowed"
-    """Not carried out: its action is not turned on."""
+    """Not carried out: its action is in shadow mode."""
     REFUSED = "refused"
     """Not carried out: a guardrail or the state of the job forbids it."""
     EXPIRED = "expired"
@@ -49,8 +49,8 @@ class DecisionResult(Record, frozen=True, kw_only=True):
         incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
         cause: Its cause, for budgets.
         node: The node that was acted on; for actions on a job, the node that the action was held against, where there is one and its
-            own evidence speaks against it.
-        user: Whose hourly share it counts against, as the scheduler calls the user; empty where it was not asked or does not say.
+            own evidence confirms the fault.
+        user: Whose hourly share it counts against, as the scheduler calls the user; empty where it was not asked or does not know.
         time: When it was written, in seconds since 1970.
         outcome: What became of it.
         detail: Why, in one sentence.
@@ -75,5 +75,5 @@ class DecisionResult(Record, frozen=True, kw_only=True):
 
     @property
     def target(self) -> str:
-        """What was acted on: the node or the job."""
+        """Target of the action: the node or the job."""
         return self.node if self.action.on_node else self.job

@@ -17,13 +17,13 @@ class Estimate(Record, frozen=True, kw_only=True):
         job: The scheduler's job id.
         attempt: Restart count.
         incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
-        revision: 0 at the submission, 1 once a language model told more of the job, from 2 on what its progress says; those grow with each
+        revision: 0 at the submission, 1 once a language model described the job, from 2 on by its progress; those grow with each
             estimate.
         time: When it was made, in seconds since 1970.
         duration_s: Expected duration, from start to end of the attempt.
         duration_low_s: Lower end of the 90 % interval.
         duration_high_s: Upper end of the interval.
-        remaining_s: What remains of it after `time`; null where no progress tells it.
+        remaining_s: Expected seconds from `time` to the end; null where no progress shows it.
         remaining_low_s: Lower end of the 90 % interval.
         remaining_high_s: Upper end of the interval.
         done: Share of the work that is done, 0 to 1.

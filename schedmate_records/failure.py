@@ -22,7 +22,7 @@ class ErrorType(StrEnum):
 
 
 class Component(StrEnum):
-    """What is faulty."""
+    """Faulty component."""
 
     GPU = "gpu"
     NVLINK = "nvlink"
@@ -41,7 +41,7 @@ class FailureSource(StrEnum):
     TRACEBACK = "traceback"
     """The exception that ended the program."""
     EXIT = "exit"
-    """How the scheduler says that the attempt ended."""
+    """How the attempt ended, as the scheduler reports it."""
     MODEL = "model"
     """A language model's review of the lines."""
     NODE_LOGS = "node-logs"
@@ -65,20 +65,20 @@ class Failure(Record, frozen=True, kw_only=True):
     A later record of the same job and attempt with a higher `revision` replaces an earlier one.
 
     Attributes:
-        id: Follows from what the verdict says: the same words on the same attempt have the same id, in whatever order the topics were
-            read. Said again after another verdict it comes under its id with a higher revision.
+        id: Follows from the content of the verdict: the same content for the same attempt has the same id, in any order of the topics.
+            Repeated after another verdict, it has the same id and a higher revision.
         job: The scheduler's job id.
         attempt: Restart count.
         incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
         revision: Counted from 1 within the attempt; a number may be left out.
         time: Arrival of the line that explains the failure, in seconds since 1970.
         node: Host that printed the root line; the suspect, where the type is infrastructure. Empty where not known.
-        node_evidence: True where that node's own log or the samples of its GPUs speak against it. What a job prints is no such evidence.
+        node_evidence: True where that node's own log or its GPU samples confirm the fault. What a job prints is no such evidence.
         drain: Where `node_evidence` is true: whether one of the events on that node is fatal and on the list of those that may lead to a
             drain. Null where there is no such evidence, or an earlier version wrote the record.
         recovery_action: What the driver of the faulty GPU on that node states last that it needs; null where it states nothing.
         rank: Rank that printed it.
-        root: The line that explains the failure; null where the log has none (killed from outside, say).
+        root: The line that explains the failure; null where the log has none (for example, killed from outside).
         message: What an operator should read: the root line's message, or what else is known.
         error_type: Whose fault it is.
         faulty_component: What is faulty; `none` unless the type is infrastructure.
@@ -91,9 +91,9 @@ class Failure(Record, frozen=True, kw_only=True):
         final: True once the attempt has ended; false while the job may still go on.
         exit_code: Exit code of the attempt, where known.
         signal: Signal that ended it, where known.
-        step: Training step that the attempt had reached, as far as its log was read when this was said; null where not known, and where
+        step: Training step that the attempt had reached, as far as its log was read by then; null where not known, and where
             the counter fell back within the attempt.
-        epoch: The epoch beside that step.
+        epoch: The epoch of that step.
         evidence: Lines that the verdict rests on, the root first.
     """
 
@@ -127,17 +127,17 @@ class Failure(Record, frozen=True, kw_only=True):
 
 
 def identified(failure: Failure) -> Failure:
-    """Return `failure` under the id that follows from what it says: from all but its place among the revisions.
+    """Return `failure` under the id that follows from its content: from all but its place among the revisions.
 
     How far the training had come is left out, too: it depends on what of the log was read by then. The id names the root line's place, or
-    the cause where no line tells it.
+    the cause where no line shows it.
     """
-    said = msgspec.to_builtins(msgspec.structs.replace(failure, id="", revision=0))
-    del said["step"], said["epoch"]
+    content = msgspec.to_builtins(msgspec.structs.replace(failure, id="", revision=0))
+    del content["step"], content["epoch"]
     for optional in ("drain", "incarnation", "recovery_action"):
-        if said[optional] in (None, ""):
-            del said[optional]  # the id is the same for readers and writers that do not know the field
-    digest = hashlib.blake2b(json.dumps(said).encode(), digest_size=8).hexdigest()
+        if content[optional] in (None, ""):
+            del content[optional]  # the id is the same for readers and writers that do not know the field
+    digest = hashlib.blake2b(json.dumps(content).encode(), digest_size=8).hexdigest()
     root = failure.root
     about = f"{root.topic}/{root.partition}/{root.offset}/{root.line}" if root else failure.signature or "none"
     return msgspec.structs.replace(failure, id=f"failure/{failure.job}/{failure.attempt}/{about}/{digest}")

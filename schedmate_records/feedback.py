@@ -1,4 +1,4 @@
-"""Topic `feedback`: what people say about verdicts."""
+"""Topic `feedback`: people's corrections and comments on verdicts."""
 
 from typing import Annotated
 
@@ -10,18 +10,18 @@ from .failure import Component, ErrorType
 
 
 class Feedback(Record, frozen=True, kw_only=True):
-    """A person's word on why an attempt failed. It is shown beside the verdict and changes no decision. Key: the job.
+    """A person's account of why an attempt failed. It is shown with the verdict and changes no decision. Key: the job.
 
     Attributes:
         id: Follows from the attempt, the user and the time. The newest word on an attempt counts.
         job: The job.
         attempt: The attempt.
         incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
-        time: When it was said, in seconds since 1970.
-        user: Who said it: the user of the operating system, as the command line saw it.
+        time: When it was written, in seconds since 1970.
+        user: Who wrote it: the user of the operating system, as the command line saw it.
         cause: What failed: the name of a signature, or a new name.
-        error_type: Whose fault it was; `unknown` where the person did not say.
-        component: What was faulty; `none` where the person did not say.
+        error_type: Whose fault it was; `unknown` where the person named none.
+        component: What was faulty; `none` where the person named none.
         line: The line that explains the failure, as it was printed.
         verdict_id: The verdict that it corrects; empty where there was none.
         verdict: The cause that the verdict named.

@@ -19,7 +19,7 @@ class GpuState(StrEnum):
     VACANT = "vacant"
     """No kernel and no process; the job is the only one on the node, and may hold this GPU or not."""
     UNKNOWN = "unknown"
-    """Samples are missing, or do not say."""
+    """Samples are missing, or have no answer."""
 
 
 class GpuSpan(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,7 +29,7 @@ class GpuSpan(msgspec.Struct, frozen=True, kw_only=True):
         gpu: NVML index.
         state: What it does.
         since: From when on without an exception, in seconds since 1970.
-        rank: The job's rank on it, where its process says; null also where several ranks share it.
+        rank: The job's rank on it, where its process names one; null also where several ranks share it.
     """
 
     gpu: int
@@ -41,7 +41,7 @@ class GpuSpan(msgspec.Struct, frozen=True, kw_only=True):
 class GpuActivity(Record, frozen=True, kw_only=True):
     """The GPUs of one attempt of a job on one node. Key: the job.
 
-    Told when one of them changes what it does, 1, 2, 4 and 8 minutes later, then every ten minutes, and once more without `gpus` when the
+    Written when one of them changes what it does, 1, 2, 4 and 8 minutes later, then every ten minutes, and without `gpus` when the
     attempt has ended. It holds until `time`, no longer: where samples stay away, nothing comes.
 
     Attributes:
@@ -56,7 +56,7 @@ class GpuActivity(Record, frozen=True, kw_only=True):
         waiting_s: GPU-seconds in a kernel that waits.
         idle_s: GPU-seconds without a kernel, though the job has a process there or had one.
         vacant_s: GPU-seconds of those that may be the job's, without any process.
-        unknown_s: GPU-seconds of which the samples do not say.
+        unknown_s: GPU-seconds for which the samples have no answer.
     """
 
     id: str

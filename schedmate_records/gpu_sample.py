@@ -7,7 +7,7 @@ from .recovery_action import RecoveryAction
 
 
 class GpuProcess(msgspec.Struct, frozen=True, kw_only=True):
-    """A process that holds memory on the GPU. `job` and `rank` come from its environment; null where it does not say."""
+    """A process that holds memory on the GPU. `job` and `rank` come from its environment; null where it has none."""
 
     pid: int
     memory_bytes: int | None = None
@@ -44,7 +44,7 @@ class GpuSample(Record, frozen=True, kw_only=True):
         recovery_action: What the GPU needs to recover, as the driver states it; null where it has no such field.
         processes: Compute processes.
         recorded: True where the sample was replayed from a recording.
-        error: What NVML said where the GPU could not be read (`GPU is lost`); empty for a healthy one.
+        error: NVML's error where the GPU could not be read (`GPU is lost`); empty for a healthy one.
     """
 
     id: str

@@ -1,7 +1,7 @@
 """How ids follow from input.
 
 Every record made carries an id that is a function of what it was made from. Made twice, after a crash or a replay, it is the
-same record, and whoever stores or acts can tell.
+same record, and every reader can recognise the repeat.
 """
 
 from .base import Position

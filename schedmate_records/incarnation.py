@@ -1,7 +1,7 @@
 """Incarnations: which of several jobs with one id a record is about.
 
 Schedulers use ids again: Slurm's wrap or start over when a controller loses its state, and a Kubernetes Job can be deleted and created
-under its old name. An incarnation is a text that tells such jobs apart. Who knows it puts it into a record:
+under its old name. An incarnation is a text that distinguishes such jobs. Who knows it puts it into a record:
 
 - Slurm's watcher: the submit time.
 - Kubernetes: the uid of the first object of a lineage.

@@ -6,9 +6,9 @@ from .base import Record
 from .workload import Workload
 
 PRODUCER = "producer"
-"""`JobEvent.scheduler` of what a producer of logs says of itself."""
+"""`JobEvent.scheduler` of what a producer of logs reports about itself."""
 PIPE = "pipe"
-"""`JobEvent.scheduler` of what a pipe says of the command it runs. Where a scheduler speaks of the same job, its word counts instead."""
+"""`JobEvent.scheduler` of what a pipe reports about its command. It does not count if a scheduler reports the same job."""
 
 
 class EventKind(StrEnum):
@@ -30,7 +30,7 @@ PRODUCER_EVENTS: dict[str, frozenset[EventKind]] = {
     PIPE: frozenset({EventKind.STARTED, EventKind.ENDED, EventKind.LINES_LOST}),
     PRODUCER: frozenset({EventKind.LINES_LOST}),
 }
-"""What may stand on `pipe-events`, by `JobEvent.scheduler`: a pipe reports the life of its own command, and every producer of logs the
+"""What `pipe-events` may hold, by `JobEvent.scheduler`: a pipe reports the life of its own command, and every producer of logs the
 lines that it lost. Everything else is for schedulers to report."""
 
 
@@ -38,14 +38,14 @@ class JobEvent(Record, frozen=True, kw_only=True):
     """One event in a job's life. Key: the job.
 
     Attributes:
-        id: Identity: scheduler, job, attempt, kind and what tells two of a kind apart.
+        id: Identity: scheduler, job, attempt, kind and what distinguishes two of a kind.
         job: The scheduler's job id.
         attempt: Restart count at that time.
         incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
         kind: What happened.
         time: Seconds since 1970, by the scheduler's clock.
-        scheduler: `slurm`, `local`, …; `pipe` for what a pipe says of the command that it runs, `producer` for what a log producer
-            says of itself.
+        scheduler: `slurm`, `local`, …; `pipe` for what a pipe reports about its command, `producer` for what a log producer
+            reports about itself.
         nodes: Hosts of the job.
         gpus: Number of GPUs (or parts of GPUs) that the job holds, of `submitted` and `requeued` those that it asks for; null where not
             known.
@@ -60,13 +60,13 @@ class JobEvent(Record, frozen=True, kw_only=True):
         cpus: CPUs of the whole job; null where not known.
         memory_gib: Memory of the whole job in GiB; null where not known.
         time_limit_s: The scheduler ends the job after so many seconds of running; null for no limit, or where not known.
-        workload: `submitted`: what the job trains, as its source says; null where nobody read it. `described`: the same with what a
+        workload: `submitted`: what the job trains, as its source shows; null if the source was not read. `described`: the same with what a
             language model found since; of the attempt that there was by then.
         exit_code: `ended` only.
         signal: `ended` only: the signal that killed the job; 0 for none.
         state: `ended` only: the scheduler's own word (`FAILED`, `TIMEOUT`, `NODE_FAIL`, `OUT_OF_MEMORY`, `CANCELLED`, `COMPLETED`).
-        packed_with: `packed` and `unpacked`: the job that came beside this one, or left. Each of the two jobs gets its own event.
-        newcomer: `packed` only: true for the job that came, false for the one that was there.
+        packed_with: `packed` and `unpacked`: the job that was packed with this one, or left. Each of the two jobs gets its own event.
+        newcomer: `packed` only: true for the job that was packed later, false for the one that already ran.
         lines: `lines_lost` only: how many lines were given up.
         sluid: Slurm's id of this run of the job, by which its control groups may be named; empty where there is none.
         detail: Anything worth a person's reading.

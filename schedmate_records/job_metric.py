@@ -24,7 +24,7 @@ class OverRanks(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JobMetric(Record, frozen=True, kw_only=True):
-    """Progress of one rank of a job, as the newest reports in its log say. Key: the job. Unknown is null, never a guess.
+    """Progress of one rank of a job, from the newest reports in its log. Key: the job. Unknown is null, never a guess.
 
     Attributes:
         id: Follows from the input position.
@@ -42,7 +42,7 @@ class JobMetric(Record, frozen=True, kw_only=True):
         left_s: Seconds that remain as the log itself expects: of the whole training or of an epoch.
         step_time_s: Seconds per training iteration: the median over the newest reports, outliers out.
         throughput: Median throughput, in `throughput_unit`.
-        throughput_unit: `samples/s`, `tokens/s`, `it/s`, with `/gpu` where the log says that it is per device.
+        throughput_unit: `samples/s`, `tokens/s`, `it/s`, with `/gpu` where the log gives it per device.
         loss: Training loss of the newest report; null also where it is no number.
         loss_not_finite: The newest loss is printed and is NaN or infinite.
         confidence: 0 to 1.

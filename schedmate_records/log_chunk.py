@@ -13,11 +13,11 @@ class Lines(Record, frozen=True, kw_only=True):
 
     Attributes:
         producer: Who numbered the pieces. Numbers are compared only within one producer; a restarted one keeps its name.
-            Empty where nobody numbers (plain text values, Vector, Fluent Bit).
+            Empty where pieces are not numbered (plain text values, Vector, Fluent Bit).
         seq: Number of this chunk, counted from 0 by the producer.
         first_line: Line number of `lines[0]`, counted from 1, newlines only. 0 where not known.
         first_piece: Number of `lines[0]`, counted from 1, every piece. Grows by one a piece. 0 where not known.
-        lines: The pieces. Bytes that are not UTF-8 stand as `\xNN`. Empty: nothing has come until `time`, which shows a silence.
+        lines: The pieces. Bytes that are not UTF-8 are written as `\xNN`. Empty: nothing has come until `time`, which shows a silence.
         time: Arrival time of the first piece, in seconds since 1970.
         after_ms: Arrival of each piece after `time`, in milliseconds; empty where all arrived together.
         cut: Indices of pieces that go on in the next piece.

@@ -1,4 +1,4 @@
-"""Topic `model-answers`: what language models said about jobs. Input of the workers, like the lines of a job."""
+"""Topic `model-answers`: answers of language models about jobs. Input of the workers, like the lines of a job."""
 
 from enum import StrEnum
 

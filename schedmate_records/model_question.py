@@ -8,7 +8,7 @@ from .base import Evidence, Record
 
 
 class QuestionKind(StrEnum):
-    """What is asked."""
+    """Kind of question."""
 
     REVIEW = "review"
     TEMPLATE = "template"
@@ -19,7 +19,7 @@ class ChunkReference(msgspec.Struct, array_like=True, frozen=True):
 
     Attributes:
         offset: Its offset.
-        line: Number of its first line; 0 where it is not known: the chunk itself may say.
+        line: Number of its first line; 0 where it is not known: the chunk itself may have it.
     """
 
     offset: int
@@ -45,7 +45,7 @@ class ModelQuestion(Record, frozen=True, kw_only=True):
         rank: Rank that printed them.
         stream: `stdout` or `stderr`.
         root_line: Number of the line that the verdict calls the root; 0 for none.
-        cited: Lines of the stream that the verdict cites: they stand in for chunks that are gone.
+        cited: Lines of the stream that the verdict cites: they replace chunks that are gone.
         known: Checksums of templates that were answered before.
     """
 

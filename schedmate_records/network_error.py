@@ -11,7 +11,7 @@ _REFUSED_CERTIFICATE = ("BAD_CERTIFICATE", "CERTIFICATE_REQUIRED", "CERTIFICATE_
 
 _OTHERS: tuple[tuple[type[OSError], str], ...] = (
     (socket.gaierror, "no host has the name in {where}: check the address"),
-    (ConnectionRefusedError, "nobody listens at {where}: is the server running, and is the port right?"),
+    (ConnectionRefusedError, "nothing listens at {where}: is the server running, and is the port right?"),
     (TimeoutError, "no answer from {where} in time: is it reachable from here?"),
     (
         ConnectionResetError,
@@ -21,25 +21,25 @@ _OTHERS: tuple[tuple[type[OSError], str], ...] = (
 
 
 def network_error(error: BaseException, where: str) -> str:
-    """Return what keeps us from `where` (`host:port`) and what to do, as far as `error` or its causes tell; else nothing."""
+    """Return why `where` (`host:port`) cannot be reached and what to do, as far as `error` or its causes show; else an empty string."""
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return _certificate(cause, where)
         if isinstance(cause, ssl.SSLError):
             return _tls(cause, where)
-        for kind, said in _OTHERS:
+        for kind, message in _OTHERS:
             if isinstance(cause, kind):
-                return said.format(where=where)
+                return message.format(where=where)
     return ""
 
 
 def misconfigured(error: BaseException) -> bool:
-    """Return whether TLS or a name is at fault: waiting does not mend that."""
+    """Return whether TLS or a name is at fault: waiting does not fix that."""
     return any(isinstance(cause, ssl.SSLError | socket.gaierror) for cause in _causes(error))
 
 
 def untrusted(error: BaseException) -> bool:
-    """Is a server's certificate at fault? Waiting does not mend that."""
+    """Return whether a server's certificate is at fault: waiting does not fix that."""
     return any(isinstance(cause, ssl.SSLCertVerificationError) for cause in _causes(error))
 
 
@@ -55,7 +55,7 @@ def _tls(error: ssl.SSLError, where: str) -> str:
     reason = error.reason or str(error)
     if any(word in reason for word in _REFUSED_CERTIFICATE):
         return f"{where} does not accept our client certificate, or wants one and got none"
-    return f"{where} does not speak TLS with us ({reason}): is it the TLS port?"
+    return f"{where} does not accept TLS from us ({reason}): is it the TLS port?"
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

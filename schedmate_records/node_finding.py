@@ -1,4 +1,4 @@
-"""Topic `node-findings`: what a node's log or its GPUs say that concerns a job, or nobody's."""
+"""Topic `node-findings`: what a node's log or its GPUs show, for a job or for no job."""
 
 from enum import StrEnum
 
@@ -23,17 +23,17 @@ class Severity(StrEnum):
 class NodeFinding(Record, frozen=True, kw_only=True):
     """One sign of trouble on a node (or, once a job, that there was none). Key: the job that ran there then; empty where none did.
 
-    A finding that concerns several jobs is told to each. One that comes again within minutes is told again the 10th, the 100th, … time.
+    A finding that concerns several jobs is written for each. A repeat within minutes is written the 10th, the 100th, … time.
 
     Attributes:
         id: Follows from the place, the job and its attempt, and the number of times.
-        job: The job that it is told to; empty where it stands alone.
+        job: The job that it is written for; empty for none.
         attempt: Its restart count.
         incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
         node: Host.
         time: When it was seen first, in seconds since 1970.
         since: `info` only: from when on it was looked for without a gap.
-        gpu: NVML index; null where it concerns no GPU, or does not say which.
+        gpu: NVML index; null where it concerns no GPU, or names none.
         device: PCI address, where it names one.
         event: The driver's event, as `Xid 149 NETIR_BER_EVENT`; empty where it is none of a driver that numbers its events.
         link: Number of the NVLink or port that the event names.
@@ -48,8 +48,8 @@ class NodeFinding(Record, frozen=True, kw_only=True):
         restartable: Would a job that it ended succeed elsewhere? Null where not known.
         confidence: 0 to 1.
         place: The line; for a sample of a GPU, a sentence of ours at the sample's place.
-        jobs: Jobs that it is told to: those that it names (by control group, by the processes on the GPU), else all on the node then.
-            Where several stand here it may be about another job. Told again, under the same id, when that changes.
+        jobs: Jobs that it is written for: those that it names (by control group, by the processes on the GPU), else all on the node then.
+            With several jobs here, it may be about another job. Written again, under the same id, when that changes.
         times: How often it was seen.
     """
 

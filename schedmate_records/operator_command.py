@@ -1,4 +1,4 @@
-"""Topic `approvals`: what people tell every bridge."""
+"""Topic `approvals`: people's commands to every bridge."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -10,7 +10,7 @@ from .decision import DecisionId, Name, Sentence
 
 
 class Command(StrEnum):
-    """What a person can tell the bridges."""
+    """A command of a person to the bridges."""
 
     APPROVE = "approve"
     """Carry a waiting decision out."""
@@ -26,14 +26,14 @@ class OperatorCommand(Record, frozen=True, kw_only=True):
     """One command of a person. Key: the job; empty for `stop` and `resume`, which concern all.
 
     A command names what it is about, so it means the same in whatever order it is read and however often. Nothing here proves who
-    wrote it: whoever may write to the topic may act as anybody.
+    wrote it: every writer of the topic can act under any name.
 
     Attributes:
         id: Follows from the command, what it is about and the user.
         command: What to do.
         about: The decision (`approve`, `reject`) or the id of the stop to lift (`resume`); empty for `stop`.
         job: The job of the decision. An approval that names another job has no effect.
-        user: Who says so: the user of the operating system, as the command line saw it, or whom the page knows.
+        user: Who wrote it: the user of the operating system, as the command line saw it, or the signed-in user of the page.
         principal: The Kafka user or certificate that it was written with; empty where there is none.
         host: Where it was written.
         time: When, in seconds since 1970.

@@ -48,20 +48,20 @@ class BeyondQuota(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Quota(Record, frozen=True, kw_only=True):
-    """The quota of spot jobs for one interval, and what it rests on (GFS, section 3.3). Key: the cluster. GPUs, where nothing else is said.
+    """The quota of spot jobs for one interval, and what it rests on (GFS, section 3.3). Key: the cluster. The unit is GPUs unless stated.
 
     Attributes:
         id: `quota/<cluster>/<second>`: one for each interval.
         cluster: The cluster.
         time: Beginning of the interval, in seconds since 1970.
-        until: Its end. Older than that, a quota binds nobody.
-        quota: What spot jobs may have in all; null where it cannot be said.
+        until: Its end. After it the quota has no effect.
+        quota: GPUs that spot jobs may have in all; null where it cannot be determined.
         reason: What bounds it, or why there is none.
         available: What high-priority jobs will not want in the guaranteed hours (Eq. 9).
         safety: The safety coefficient eta (Eq. 11).
         guarantee: Probability with which a spot job shall not be evicted within the guaranteed hours.
         guaranteed_h: Hours that are guaranteed, and forecast.
-        capacity: GPUs of all nodes that are up; null where the scheduler did not say.
+        capacity: GPUs of all nodes that are up; null where the scheduler did not report it.
         idle: Those without a job.
         in_use: What high-priority jobs hold.
         waiting: What high-priority jobs in the queue ask for.

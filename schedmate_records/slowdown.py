@@ -4,7 +4,7 @@ from .base import Evidence, Record
 
 
 class Slowdown(Record, frozen=True, kw_only=True):
-    """A job runs slower since another was packed beside it (SchedMate §4.1). Key: the slowed job.
+    """A job runs slower since another was packed with it (SchedMate §4.1). Key: the slowed job.
 
     Written once more, with `recovered` and an id that ends with `/recovered`, where the packing ended and the job was measured since.
 
@@ -13,11 +13,11 @@ class Slowdown(Record, frozen=True, kw_only=True):
         job: The job that was there first and is slowed.
         attempt: Its restart count.
         incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
-        packed_job: The job that came beside it.
+        packed_job: Id of the job that was packed later.
         node: Where both run.
         time: Arrival of the report that completed the measurement.
         before_s: Median seconds per step before the packing.
-        after_s: Seconds per step beside it: of the newest reports, or of the spans since its warm-up where these are longer.
+        after_s: Seconds per step after the packing: of the newest reports, or of the spans since its warm-up where these are longer.
         ratio: Throughput after over throughput before, `before_s / after_s`.
         threshold: The ratio below which this record is made.
         confidence: How sure it is that the ratio is below the threshold, by a rank test; 0.95 at least. Null in records of before.

@@ -45,17 +45,17 @@ TOPICS: tuple[Topic, ...] = (
     Topic("gpu-metrics", GpuSample, "node", "NVML samples, one GPU each."),
     Topic("node-logs", NodeLogChunk, "node", "Chunks of lines of nodes' kernel and system logs."),
     Topic("job-events", JobEvent, "job", "What schedulers did with jobs."),
-    Topic("pipe-events", JobEvent, "job", "What pipes tell of their own jobs: start, end, lines given up."),
+    Topic("pipe-events", JobEvent, "job", "What pipes report about their own jobs: start, end, lines given up."),
     Topic("placements", Placement, "node", "Which attempts of jobs are on which nodes."),
-    Topic("node-findings", NodeFinding, "job", "What nodes' logs and GPUs say, told to the jobs that ran there then."),
+    Topic("node-findings", NodeFinding, "job", "What nodes' logs and GPUs show, for the jobs that ran there then."),
     Topic(
         "gpu-activity", GpuActivity, "job", "What the GPUs that jobs hold do: they work, wait in a kernel, are idle."
     ),
     Topic("model-questions", ModelQuestion, "job", "What language models are asked about jobs."),
-    Topic("model-answers", ModelAnswer, "job", "What language models said about jobs."),
+    Topic("model-answers", ModelAnswer, "job", "What language models answered about jobs."),
     Topic("job-metrics", JobMetric, "job", "Step, step time, throughput and loss of running jobs."),
     Topic("failures", Failure, "job", "Why jobs fail, line by line."),
-    Topic("slowdowns", Slowdown, "job", "Jobs that run slower since another was packed beside them."),
+    Topic("slowdowns", Slowdown, "job", "Jobs that run slower since another was packed with them."),
     Topic(
         "alarms",
         Alarm,
@@ -68,8 +68,8 @@ TOPICS: tuple[Topic, ...] = (
     Topic("quotas", Quota, "cluster", "How many GPUs spot jobs may have, and what high-priority jobs will want."),
     Topic("decisions", Decision, "target", "What the scheduler should do."),
     Topic("decision-results", DecisionResult, "target", "What became of each decision."),
-    Topic("approvals", OperatorCommand, "job", "What people tell the bridges: approve, reject, stop, resume."),
-    Topic("feedback", Feedback, "job", "What people say about verdicts."),
+    Topic("approvals", OperatorCommand, "job", "People's commands to the bridges: approve, reject, stop, resume."),
+    Topic("feedback", Feedback, "job", "People's corrections and comments on verdicts."),
     Topic("dead-letters", DeadLetter, "topic", "What could not be read, whole, with the reason."),
 )
 

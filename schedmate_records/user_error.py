@@ -2,7 +2,7 @@
 
 
 class UserError(Exception):
-    """An error that a person can mend: its message says what was expected, what came, and what to do."""
+    """An error that a person can fix: its message states what was expected, what came, and what to do."""
 
 
 class ExpectationError(UserError):
@@ -16,10 +16,10 @@ class ExpectationError(UserError):
 
 
 def counted(number: float, thing: str) -> str:
-    """Return how many of `thing`, whose plural ends in s, as a person says it: `1 line`, `1,200 lines`."""
+    """Return a count with its noun, whose plural ends in s: `1 line`, `1,200 lines`."""
     return f"{number:{',' if isinstance(number, int) else 'g'}} {thing}{'' if number == 1 else 's'}"
 
 
 def in_words(error: Exception) -> str:
-    """Return what `error` says, without the number and the file's name that an `OSError` puts around it."""
+    """Return the message of `error`, without the number and the file's name that an `OSError` puts around it."""
     return (isinstance(error, OSError) and error.strerror) or str(error)

@@ -259,7 +259,7 @@ class Execution:
         mode = self._journal.settings.mode_of(decision.action, seen)
         self._journal.watch(decision.id).mode = mode
         if mode is Mode.SHADOW:
-            return Objection("mode", f"the action {decision.action} is not turned on for {decision.target}")
+            return Objection("mode", f"{decision.action.plural} are in shadow mode for {decision.target}")
         return awaits_approval(decision, self._journal.context(), mode)
 
     def _saved_since(self, decision: Decision) -> str:

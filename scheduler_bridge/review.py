@@ -76,7 +76,7 @@ class DecisionReview:
         mode = self._journal.settings.mode_of(decision.action, seen)
         self._journal.watch(decision.id).mode = mode
         if mode is Mode.SHADOW:
-            reason = f"the action {decision.action} is not turned on for {decision.target}"
+            reason = f"{decision.action.plural} are in shadow mode for {decision.target}"
             self._journal.conclude(decision, Objection("mode", reason, Outcome.SHADOWED), seen=seen)
         elif isinstance(found.verdict, Objection):
             self._journal.conclude(decision, found.verdict, seen=seen)

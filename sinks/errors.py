@@ -8,7 +8,7 @@ class SinkUnavailable(UserError):
 
 
 class SinkRejected(UserError):
-    """The store will not take this, however often it is tried (schema missing, access denied). The message says what to do."""
+    """The store refuses this permanently (schema missing, access denied). The message states what to do."""
 
 
 class TablesMissing(SinkRejected):

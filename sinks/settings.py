@@ -24,7 +24,7 @@ class ClickHouseSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class RedisSettings(BaseModel, frozen=True, extra="forbid"):
-    """Where the present state of every job stands."""
+    """Redis, which holds the current state of every job."""
 
     url: str = Field("redis://localhost:6379/0", description="Address; rediss:// for TLS. Empty: Redis is not used.")
     ssl_cafile: str = Field("", description="Certificate authority of rediss://, PEM; empty: the system's own.")

@@ -7,6 +7,8 @@ from prometheus_client import Counter
 
 from schedmate_records import Alarm, AlarmKind, EventKind, Evidence, JobEvent, JobMetric, Position
 
+from ..grammar.extractor import Extractor
+from ..grammar.names import Meaning
 from ..read.robust import median
 from ..stage import Stage
 from ..track.not_finite import is_not_finite
@@ -96,11 +98,11 @@ class AlarmMonitor(Stage[AlarmState]):
         """Return the end of all alarms that stand when the attempt ends."""
         if event.kind is not EventKind.ENDED:
             return []
-        return self._end(Seen(event.job, event.attempt, event.time, "the attempt has ended"), position, state)
+        return self._end(Seen(event.job, event.attempt, event.time, "The attempt has ended"), position, state)
 
     def on_superseded(self, job: str, attempt: int, time: float, position: Position, state: AlarmState) -> list[Alarm]:
         """Return the end of all alarms that stand when a newer attempt begins."""
-        return self._end(Seen(job, attempt, time, "a newer attempt has begun"), position, state)
+        return self._end(Seen(job, attempt, time, "A newer attempt has begun"), position, state)
 
     def on_reopened(self, job: str, attempt: int, time: float, position: Position, state: AlarmState) -> list[Alarm]:
         """Raise alarms again."""
@@ -117,14 +119,14 @@ class AlarmMonitor(Stage[AlarmState]):
         if metric.loss_not_finite:
             if state.newest_loss is None and metric.reports <= UNMEASURED:
                 return None
-            told = [each for each in metric.evidence if is_not_finite(each.text)]
-            began = min(told, key=lambda each: (each.offset, each.line), default=_first(metric))
-            reached = _at(metric) if began == _first(metric) else f" since line {began.line}" if began else ""
-            seen = _of(metric, f"the loss is no finite number{reached}", evidence=(began, state.loss.evidence))
+            lines = [each for each in metric.evidence if is_not_finite(each.text)]
+            began = min(lines, key=lambda each: (each.offset, each.line), default=_first(metric))
+            since = _since(began, metric.step)
+            seen = _of(metric, f"Loss is NaN or infinite{since}", evidence=(began, state.loss.evidence))
             return self._raise(kind, metric.time, seen, position, state)
         if metric.loss is None:
             return None
-        return self._over(kind, _of(metric, f"the loss is a number again{_at(metric)}"), position, state)
+        return self._over(kind, _of(metric, f"Loss is a number again{_at(metric)}"), position, state)
 
     def _spike(self, metric: JobMetric, state: AlarmState, position: Position) -> Alarm | None:
         if metric.loss is None or state.loss_rank not in (None, metric.rank) or metric.loss == state.newest_loss:
@@ -137,10 +139,10 @@ class AlarmMonitor(Stage[AlarmState]):
         usual = median(kept) if kept else 0.0
         if change is Crossing.ABOVE:
             limit = _loss_limit(level.kept)
-            detail = f"the loss is {metric.loss:.4g}{_at(metric)}, where it was about {usual:.4g}"
+            detail = f"Loss is {metric.loss:.4g}{_at(metric)}, usually about {usual:.4g}"
             seen = _of(metric, detail, metric.loss, usual, limit, evidence=(_first(metric), before))
             return self._raise(AlarmKind.LOSS_SPIKE, level.since, seen, position, state)
-        seen = _of(metric, f"the loss is {metric.loss:.4g}{_at(metric)}", metric.loss, usual)
+        seen = _of(metric, f"Loss is {metric.loss:.4g}{_at(metric)}", metric.loss, usual)
         return self._over(AlarmKind.LOSS_SPIKE, seen, position, state)
 
     def _slower(self, metric: JobMetric, state: AlarmState, position: Position) -> Alarm | None:
@@ -153,11 +155,11 @@ class AlarmMonitor(Stage[AlarmState]):
         level, usual, before = state.pace, state.pace.usual, state.pace.evidence
         change = level.take(seconds, metric.time, _first(metric), self._pace_limit, least=5, row=3)
         if change is Crossing.ABOVE:
-            detail = f"a step takes {seconds:.4g} s, where it took {usual:.4g} s"
+            detail = f"Step time is {seconds:.4g} s, usually {usual:.4g} s"
             seen = _of(metric, detail, seconds, usual, self._pace_limit(level.kept), evidence=(_first(metric), before))
             return self._raise(AlarmKind.SLOWER, level.since, seen, position, state)
         if change is Crossing.BACK:
-            seen = _of(metric, f"a step takes {seconds:.4g} s", seconds, usual)
+            seen = _of(metric, f"Step time is {seconds:.4g} s", seconds, usual)
             return self._over(AlarmKind.SLOWER, seen, position, state)
         return None
 
@@ -166,7 +168,7 @@ class AlarmMonitor(Stage[AlarmState]):
         if ranks is None or metric.confidence < SURE:
             return None
         own = ranks.lag * ranks.step_time_s
-        detail = f"rank {ranks.slowest} takes {own:.4g} s a step, the median of {ranks.ranks} ranks is {ranks.step_time_s:.4g} s"
+        detail = f"Rank {ranks.slowest} takes {own:.4g} s per step; the median of {ranks.ranks} ranks is {ranks.step_time_s:.4g} s"
         limit = self.straggler * ranks.step_time_s
         seen = Seen(
             metric.job,
@@ -226,6 +228,14 @@ def _of(
 
 def _first(metric: JobMetric) -> Evidence | None:
     return metric.evidence[0] if metric.evidence else None
+
+
+def _since(began: Evidence | None, step: int | None) -> str:
+    """Return the step at which `began` was printed; its line number if it names no step; `step` if no line is known."""
+    if began is None:
+        return "" if step is None else f" since step {step}"
+    named = [value for field, value in Extractor().read(began.text).values if field.meaning is Meaning.STEP]
+    return f" since step {named[0]:.0f}" if named else f" since line {began.line}"
 
 
 def _at(metric: JobMetric) -> str:

@@ -31,7 +31,7 @@ class FlagEmbedder:
             import FlagEmbedding  # noqa: PLC0415  # optional, and slow to load
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(
-                f"the FlagEmbedding embedder needs {error.name}: install it with `pip install 'schedmate[gpu]'`"
+                f"the FlagEmbedding embedder needs {error.name}: run `pip install '.[gpu]'` in the checkout"
             ) from error
         half = device != "cpu"
         self.name = model.rstrip("/").rsplit("/", 1)[-1]

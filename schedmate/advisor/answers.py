@@ -17,7 +17,7 @@ from .metrics import AdvisorMetrics
 
 
 class Answers:
-    """Asks the past, and the trained model where no past job is alike.
+    """Estimates from past jobs, and from the trained model where no past job is similar.
 
     Args:
         store: The history; others may write to it.
@@ -42,7 +42,7 @@ class Answers:
         if version == self._version:
             return
         self._version = version
-        for past in self._store.since(self._newest, MOST):
+        for past in self._store.ended_since(self._newest, MOST):
             self._history.add(past)
             self._newest = past.ended
             if predictor := self._model.predictor:
@@ -56,5 +56,5 @@ class Answers:
         self._model.refresh()
         if (predictor := self._model.predictor) is None:
             return found
-        told = predictor.estimate(submission(msgspec.structs.replace(job, submitted=job.submitted or time.time())))
-        return PastEstimate(PREDICTOR, told.median, told.low, told.high, None, tuple(told.rests_on))
+        predicted = predictor.estimate(submission(msgspec.structs.replace(job, submitted=job.submitted or time.time())))
+        return PastEstimate(PREDICTOR, predicted.median, predicted.low, predicted.high, None, tuple(predicted.rests_on))

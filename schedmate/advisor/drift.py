@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 NEWEST = 200
 """Outcomes that are looked at."""
 FEWEST = 50
-"""Outcomes without which nothing is said of the error; of the intervals it takes `NEWEST`."""
+"""Minimum number of outcomes for a statement about the error; about the intervals it is `NEWEST`."""
 WORSE = 1.5
 """A model has drifted when its median |ln p̂ - ln p| is so many times that of the week before it came into use."""
 INSIDE = (0.84, 0.96)
@@ -30,7 +30,7 @@ class ScoredEstimate(msgspec.Struct, frozen=True):
 
     Attributes:
         error: |ln(1 + p̂) - ln(1 + p)|.
-        inside: The job took as long as the interval said.
+        inside: Whether the duration was within the interval.
     """
 
     error: float
@@ -66,12 +66,12 @@ class Calibration(msgspec.Struct, frozen=True):
         )
 
 
-def outcome(told: Estimate, took_s: float) -> ScoredEstimate | None:
-    """Return how an estimate turned out; None where it told no duration."""
-    if told.duration_s is None:
+def outcome(estimate: Estimate, took_s: float) -> ScoredEstimate | None:
+    """Return how an estimate turned out; None if it had no duration."""
+    if estimate.duration_s is None:
         return None
-    inside = (told.duration_low_s or 0.0) <= took_s <= (told.duration_high_s or 0.0)
-    return ScoredEstimate(abs(log1p(told.duration_s) - log1p(took_s)), inside)
+    inside = (estimate.duration_low_s or 0.0) <= took_s <= (estimate.duration_high_s or 0.0)
+    return ScoredEstimate(abs(log1p(estimate.duration_s) - log1p(took_s)), inside)
 
 
 def calibration(outcomes: Sequence[ScoredEstimate], usual: float | None) -> Calibration:
@@ -85,14 +85,14 @@ def calibration(outcomes: Sequence[ScoredEstimate], usual: float | None) -> Cali
 def newest_outcomes(scored: Iterable[tuple[Estimate, PastJob]], version: str) -> list[ScoredEstimate]:
     """Return how the newest estimates of a model turned out, from all that ended in the order of their ends. Failed jobs count nothing."""
     kept: deque[ScoredEstimate] = deque(maxlen=NEWEST)
-    for told, past in scored:
-        if told.model == version and past.completed and (found := outcome(told, past.duration_s)):
+    for estimate, past in scored:
+        if estimate.model == version and past.completed and (found := outcome(estimate, past.duration_s)):
             kept.append(found)
     return list(kept)
 
 
 class Drift:
-    """Compares the newest outcomes of one model with what it was; says so once each time that it drifts.
+    """Compares the newest outcomes of one model with its earlier ones; logs once each time that it drifts.
 
     Args:
         metrics: Where the error is shown.
@@ -104,7 +104,7 @@ class Drift:
         self._version = ""
         self._told = False
 
-    def take(self, version: str, usual: float | None, one: ScoredEstimate) -> None:
+    def add_outcome(self, version: str, usual: float | None, one: ScoredEstimate) -> None:
         """Take in one outcome.
 
         Args:

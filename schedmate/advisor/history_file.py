@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS submissions (id TEXT PRIMARY KEY, time REAL NOT NULL,
 CREATE TABLE IF NOT EXISTS open_attempts (id TEXT PRIMARY KEY, time REAL NOT NULL, event BLOB NOT NULL) WITHOUT ROWID;
 """
 KEEP_S = 14 * 86_400.0
-"""What was told, and attempts whose end never came, are kept as long as a topic keeps events."""
+"""Seconds for which estimates, and attempts whose end never came, are kept: as long as a topic keeps events."""
 
 
 class HistoryFile:
@@ -59,7 +59,7 @@ class HistoryFile:
         for (blob,) in rows:
             yield msgspec.msgpack.decode(blob, type=PastJob)
 
-    def since(self, ended: float, most: int) -> Iterator[PastJob]:
+    def ended_since(self, ended: float, most: int) -> Iterator[PastJob]:
         """Yield jobs that ended after a moment, the first `most`, in the order of their ends."""
         rows = self._connection.execute(
             "SELECT past FROM past_jobs WHERE ended > ? ORDER BY ended, id LIMIT ?", (ended, most)
@@ -88,7 +88,7 @@ class HistoryFile:
         return msgspec.json.decode(row[0], type=Estimate) if row else None
 
     def record_estimate(self, event: str, estimate: Estimate) -> None:
-        """Remember what was told at an event."""
+        """Remember the estimate that was made at an event."""
         self._connection.execute(
             "INSERT OR IGNORE INTO told VALUES (?, ?, ?)", (event, estimate.time, msgspec.json.encode(estimate))
         )
@@ -99,7 +99,7 @@ class HistoryFile:
             yield msgspec.json.decode(text, type=Estimate)
 
     def scored(self) -> Iterator[tuple[Estimate, PastJob]]:
-        """Yield each job that ended with the estimate that was told last before it started, in the order of their ends."""
+        """Yield each job that ended with its last estimate before the start, in the order of their ends."""
         rows = self._connection.execute(
             "SELECT id, estimate, past FROM told JOIN past_jobs "
             "ON past_jobs.id = json_extract(CAST(estimate AS TEXT), '$.job') || '/' || "
@@ -153,7 +153,7 @@ class HistoryFile:
         return self._event("open_attempts", name)
 
     def forget(self, now: float) -> None:
-        """Forget what nobody can ask for any more."""
+        """Forget records that are past their time."""
         for table in ("told", "open_attempts", "submissions"):
             self._connection.execute(f"DELETE FROM {table} WHERE time < ?", (now - KEEP_S,))  # noqa: S608  # no text of others
 

@@ -1,4 +1,4 @@
-"""A job as an event tells of it, as the history keeps it, and as predictors know it."""
+"""A job as an event describes it, as the history keeps it, and as predictors know it."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ from schedmate_records import JobEvent
 
 
 def submitted_job(event: JobEvent) -> SubmittedJob:
-    """Return what a submission tells of its job."""
+    """Return the job that a submission describes."""
     return SubmittedJob(
         job=event.job,
         user=event.user,

@@ -13,13 +13,13 @@ from .starts import Expected, Known
 
 @contextmanager
 def known_durations(settings: RedisSection) -> Iterator[Known]:
-    """Yield what tells how long jobs take; nothing is known where there is no Redis. It raises as `sinks.redis.read_job` does."""
+    """Yield a lookup of how long jobs take; without Redis it knows nothing. It raises as `sinks.redis.read_job` does."""
     if not settings.url:
         yield lambda _: None
         return
     with redis_client(settings) as client:
 
-        def known(view: JobView) -> Expected | None:
+        def lookup(view: JobView) -> Expected | None:
             status = read_job(client, view.job, prefix=settings.prefix)
             if status is None or status.estimate_attempt != view.attempt or status.estimate_time is None:
                 return None
@@ -31,4 +31,4 @@ def known_durations(settings: RedisSection) -> Iterator[Known]:
             ends = (status.estimate_duration_s, status.estimate_low_s, status.estimate_high_s)
             return Expected(*ends, time=status.estimate_time, whole=True)
 
-        yield known
+        yield lookup

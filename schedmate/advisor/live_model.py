@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 FOLLOWED = 50_000
-"""The newest jobs of the history that a model is brought up to date with; an older one says next to nothing of a new job."""
+"""The newest jobs of the history that a model is updated with; older ones hardly resemble a new job."""
 
 
 class LiveModel:

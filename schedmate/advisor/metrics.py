@@ -15,7 +15,7 @@ class AdvisorMetrics:
         )
         self.completed = Counter(
             "schedmate_advisor_completed",
-            "Estimates told once more, with what a language model had found in the job's source.",
+            "Estimates repeated after a language model had read the job's source.",
             registry=None,
         )
         self.scored = Counter(
@@ -26,7 +26,7 @@ class AdvisorMetrics:
         )
         self.inside = Counter(
             "schedmate_advisor_inside",
-            "Of those, jobs that took as long as the interval said.",
+            "Of those, jobs whose duration was within the interval.",
             ["method"],
             registry=None,
         )
@@ -52,7 +52,7 @@ class AdvisorMetrics:
         )
         self.looks_failed = Counter(
             "schedmate_advisor_model_checks_failed",
-            "Of such looks, those that failed; the log says why.",
+            "Of such checks, those that failed; the log has the reason.",
             registry=None,
         )
         self.models_loaded = Counter("schedmate_advisor_models_loaded", "Trained models taken into use.", registry=None)

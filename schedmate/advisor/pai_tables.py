@@ -1,6 +1,7 @@
 """The jobs of Alibaba's PAI trace for the history: what they asked for, how long they ran, how busy their GPUs were.
 
-The tables hold no command lines and no directories, so these jobs are nobody's earlier runs and like nothing: a predictor learns from them.
+The tables hold no command lines and no directories, so these jobs are no one's earlier runs and similar to none.
+A predictor learns from them.
 """
 
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ def size(folder: Path) -> int:
 
 
 def has_sensors(folder: Path) -> bool:
-    """Whether the table that tells utilisation is there; the largest but one, it may be left out."""
+    """Whether the table of utilisation is there; the largest but one, it may be left out."""
     return (folder / f"{SENSORS}.csv").is_file()
 
 
@@ -30,7 +31,7 @@ def past_jobs(folder: Path, began: float, advance: Advance) -> Iterator[tuple[st
     Args:
         folder: Holds the tables.
         began: When the trace began, in seconds since 1970: its times count from there.
-        advance: Is told of the characters that were read.
+        advance: Called with the number of characters that were read.
 
     Raises:
         UserError: A table is not there, or is none.
@@ -41,10 +42,10 @@ def past_jobs(folder: Path, began: float, advance: Advance) -> Iterator[tuple[st
     except (OSError, ValueError) as error:
         raise UserError(f"expected PAI's tables as CSV with their .header files in {folder}: {error}") from error
     for done in jobs:
-        yield f"pai/{done.job.job_id}", _past(done, began, used.get(done.job.job_id))
+        yield f"pai/{done.job.job_id}", _past_job(done, began, used.get(done.job.job_id))
 
 
-def _past(done: Completion, began: float, used: float | None) -> PastJob:
+def _past_job(done: Completion, began: float, used: float | None) -> PastJob:
     job = done.job
     about = SubmittedJob(
         job=job.job_id,

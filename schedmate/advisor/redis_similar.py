@@ -1,7 +1,7 @@
 """Past jobs by their vectors in Redis: a vector set where the server has them (Redis 8), else vectors as bytes and an exact search here.
 
-What stands there follows from the history file: a job is added once, by its name, and what was added while Redis was away is added later.
-While it is away no job is alike, and nobody waits for it.
+Its content follows from the history file: a job is added once, by its name, and jobs that ended while Redis was away are added later.
+While it is away no similar job is found, and nothing waits for it.
 
 Keys, below a prefix: `jobs` (name → job, MessagePack), `order` (name → the how-manyth it was), `added` (how many ever) and `vectors` (a
 vector set, or name → float32 bytes).
@@ -105,11 +105,11 @@ class _Mirror:
         vectors: Any = self._client.hmget(self._vectors, [name for name, _ in new])
         for (name, _), held in zip(new, vectors, strict=True):
             if held is not None:
-                self._take(name.decode(), np.frombuffer(held, np.float32))
+                self._add_vector(name.decode(), np.frombuffer(held, np.float32))
         self._seen = int(new[-1][1])
         return True
 
-    def _take(self, name: str, vector: Vector) -> None:
+    def _add_vector(self, name: str, vector: Vector) -> None:
         if self._index is None:
             self._index = VectorIndex(self._most, len(vector))
         self._names[self._index.add(vector)] = name
@@ -153,16 +153,16 @@ class RedisSimilarJobs:
     def extend(self, pasts: Sequence[PastJob]) -> None:
         """Take in many jobs that ended; what Redis has not taken in waits while it is away."""
         self._waiting.extend(pasts)
-        self._asked(lambda _: None)
+        self._ask(lambda _: None)
 
     def nearest(self, job: SubmittedJob, count: int, threshold: float) -> Sequence[tuple[PastJob, float]] | None:
         """Return the nearest past jobs: none while Redis is away."""
         vector = self._embed(job)
         if vector is None:
             return None
-        return self._asked(lambda search: self._jobs(search.nearest(vector, count, threshold))) or []
+        return self._ask(lambda search: self._jobs(search.nearest(vector, count, threshold))) or []
 
-    def _asked(self, ask: Callable[[_Search], Any]) -> Any:
+    def _ask(self, ask: Callable[[_Search], Any]) -> Any:
         """Return what `ask` returns, after all that waits was added; None while Redis is away."""
         if self._clock() < self._retry_at:
             return None

@@ -1,9 +1,9 @@
-"""What remains of a running job, as a person says it."""
+"""The remaining time of a running job, in words."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ..times import at
+from ..times import moment_at
 
 if TYPE_CHECKING:
     from sinks.redis import JobStatus
@@ -42,13 +42,13 @@ def ends(moment: datetime, now: datetime) -> str:
 def left_s(status: "JobStatus", now: float) -> float | None:
     """Return the seconds expected to remain of a running job, below 0 where it is overdue; None where nothing is expected of it.
 
-    What its progress says counts, and before it says something, how long the job was expected to run.
+    Its progress counts, and before its first progress, how long the job was expected to run.
     """
     if status.ended is not None:
         return None
-    told, expected = status.estimate_time, status.estimate_remaining_s
-    if told is not None and expected is not None and status.estimate_attempt == status.attempt:
-        return expected - (now - told)
+    made, expected = status.estimate_time, status.estimate_remaining_s
+    if made is not None and expected is not None and status.estimate_attempt == status.attempt:
+        return expected - (now - made)
     if status.state != "running" or status.started is None or status.estimate_duration_s is None:
         return None
     return status.estimate_duration_s - (now - status.started)
@@ -56,12 +56,12 @@ def left_s(status: "JobStatus", now: float) -> float | None:
 
 def remains_of(status: "JobStatus", now: float) -> str:
     """Return what remains of a running job, with its interval, and when it would end; empty where nothing is expected of it."""
-    told, expected = status.estimate_time, status.estimate_remaining_s
-    if told is None or expected is None or status.ended is not None or status.estimate_attempt != status.attempt:
+    made, expected = status.estimate_time, status.estimate_remaining_s
+    if made is None or expected is None or status.ended is not None or status.estimate_attempt != status.attempt:
         return ""
-    low, high, since = status.estimate_remaining_low_s or 0.0, status.estimate_remaining_high_s, now - told
+    low, high, since = status.estimate_remaining_low_s or 0.0, status.estimate_remaining_high_s, now - made
     if high is not None and since > high:
         return f"overdue for {long(since - high)}"
-    said = remains(expected - since, low - since, None if high is None else high - since)
-    end, today = at(told + expected), at(now)
-    return f"{said}, until about {ends(end, today)}" if end and today and high is not None else said
+    words = remains(expected - since, low - since, None if high is None else high - since)
+    end, today = moment_at(made + expected), moment_at(now)
+    return f"{words}, until about {ends(end, today)}" if end and today and high is not None else words

@@ -1,4 +1,4 @@
-"""Looks now and then whether the trained model has drifted, and trains again: in a process of its own, beside the stream."""
+"""Checks now and then whether the trained model has drifted, and trains again: in a process of its own, parallel to the stream."""
 
 import subprocess
 import time
@@ -20,7 +20,7 @@ class Retraining:
     """Runs one command every so often, never two at a time, and waits for none.
 
     Args:
-        command: What looks and trains; it says in its output what it found.
+        command: Command that checks and trains; its output is the result.
         environment: Its environment.
         every_s: Seconds between two looks; 0 for never.
         metrics: What is counted.
@@ -42,7 +42,7 @@ class Retraining:
         self._began = 0.0
 
     def poll(self) -> None:
-        """Start a look where one is due; say how the last one ended. Returns at once."""
+        """Start a check where one is due, and log how the last one ended. Returns at once."""
         now = self._clock()
         if self._running:
             if self._running.poll() is None:
@@ -77,10 +77,10 @@ class Retraining:
             log.error("model_not_checked", error=str(error))
 
     def _ended(self, process: "subprocess.Popen[str]") -> None:
-        said = process.communicate()[0].strip()  # a few lines, which fit into the pipe
+        output = process.communicate()[0].strip()  # a few lines, which fit into the pipe
         if process.returncode:
             self._metrics.looks_failed.inc()
-            log.error("model_not_checked", status=process.returncode, said=said[-2000:])
+            log.error("model_not_checked", status=process.returncode, output=output[-2000:])
         else:
             self._metrics.looks.inc()
-            log.info("model_checked", said=said[-2000:])
+            log.info("model_checked", output=output[-2000:])

@@ -20,7 +20,7 @@ class AdvisorSettings(BaseModel, frozen=True, extra="forbid"):
     )
     models: Path = Field(
         STATE / "advisor-models",
-        description="Directory of trained models; `current` in it is the one that answers where no past job is alike.",
+        description="Directory of trained models; `current` in it is the one that answers where no past job is similar.",
     )
     embedder: Literal["none", "onnx", "flag"] = Field(
         "none",
@@ -31,7 +31,7 @@ class AdvisorSettings(BaseModel, frozen=True, extra="forbid"):
     )
     vectors: Literal["memory", "redis"] = Field(
         "memory",
-        description="Where vectors of past jobs stand: in each process, or in Redis (`redis.url`); its vector sets from Redis 8 on.",
+        description="Where vectors of past jobs are kept: in each process, or in Redis (`redis.url`); its vector sets from Redis 8 on.",
     )
     train_hours: NonNegativeFloat = Field(
         24.0,

@@ -1,4 +1,4 @@
-"""Where the vectors of past jobs stand and what makes them, as the operator set it."""
+"""The store of the vectors of past jobs and their embedder, from the settings."""
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ WITHIN_S = 0.5
 
 
 def load_history(store: HistoryFile, settings: Settings, outage: Outage | None = None) -> MemoryHistory:
-    """Return the past jobs of `store`, with vectors where the settings say. Raises `SettingsError` where that cannot be.
+    """Return the past jobs of `store`, with vectors if the settings ask for them. Raises `SettingsError` if that is not possible.
 
     Args:
         store: The jobs.
@@ -44,7 +44,7 @@ def load_history(store: HistoryFile, settings: Settings, outage: Outage | None =
 
 def redis_outage() -> Outage:
     """Return what counts and logs that Redis is away."""
-    return Outage("Redis", consequence="no job is alike; what ends is added once it answers")
+    return Outage("Redis", consequence="no similar job is found; jobs that end are added once it answers")
 
 
 def _of_record(settings: AdvisorSettings) -> tuple[Embed, str]:

@@ -1,4 +1,4 @@
-"""What jobs that wait were told of their starts, as records: kept so that it can be held against the starts that come."""
+"""Estimated starts of waiting jobs, as records: kept so that they can be compared with the actual starts."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ ACKNOWLEDGED_S = 30.0
 
 
 def estimates(ranges: Iterable[StartRange], waiting: Mapping[str, WaitingJob], now: float) -> list[StartEstimate]:
-    """Return a record of each range that says something. `waiting`: the jobs by their ids; `now` in seconds since 1970."""
+    """Return a record of each range that is not empty. `waiting`: the jobs by their ids; `now` in seconds since 1970."""
     return [
         StartEstimate(
             id=f"start/{each.job}/{waiting[each.job].view.attempt}/{now:.0f}",

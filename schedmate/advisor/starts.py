@@ -19,7 +19,7 @@ LATER: Final = ("Dependency", "JobHeldUser", "JobHeldAdmin", "Licenses", "Reserv
 
 @dataclass(frozen=True)
 class Expected:
-    """What is known of a job's duration: of all of it (`whole`), or of what was left of it at `time`; in seconds, with a 90 % interval."""
+    """A known duration of a job: of all of it (`whole`), or of what was left of it at `time`; in seconds, with a 90 % interval."""
 
     expected: float
     low: float | None
@@ -29,11 +29,11 @@ class Expected:
 
 
 Known = Callable[[JobView], Expected | None]
-"""Tells what is known of a job; None where nothing is."""
+"""Returns the known duration of a job, or None."""
 
 
 def present(queue: Queue, known: Known, now: float) -> Present:
-    """Return the queue as the simulation takes it, at `now` (seconds since 1970). Jobs stand by priority, then by age."""
+    """Return the queue as the simulation takes it, at `now` (seconds since 1970). Jobs are ordered by priority, then by age."""
     nodes = [each for each in queue.nodes if each.view.state is SchedulerNodeState.UP]
     places = {each.view.node: place for place, each in enumerate(nodes)}
     rooms = [NodeRoom(each.view.node, each.view.pools, _room(each)) for each in nodes]
@@ -58,7 +58,7 @@ class _Allowed:
         self._places = places
         self._found: dict[tuple[object, ...], np.ndarray[tuple[int], np.dtype[np.intp]]] = {}
 
-    def of(self, view: JobView, need: Need) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    def nodes_for(self, view: JobView, need: Need) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
         kind = (view.partition, view.excluded, need.required)
         if kind not in self._found:
             pools = set(view.partition.split(",")) if view.partition else set()
@@ -80,7 +80,7 @@ def _running(job: RunningJob, places: Mapping[str, int], known: Expected | None,
         if node in places
     }
     elapsed = max(now - job.since, 0.0) if math.isfinite(job.since) else 0.0
-    # Of the whole, what has passed is gone; of a rest, what has passed since it was told.
+    # A whole duration loses the time since the start; a remaining time loses the time since its estimate.
     passed = 0.0 if known is None else elapsed if known.whole else now - known.time
     return Running(job.view.job, held, _lasting(known, passed, job.view.limit_s, elapsed))
 
@@ -94,7 +94,7 @@ def _waiting(job: WaitingJob, allowed: _Allowed, known: Expected | None, now: fl
         job.view.job,
         np.array([need.cpus, need.memory, need.gpus], dtype=float),
         need.nodes,
-        allowed.of(job.view, need),
+        allowed.nodes_for(job.view, need),
         _lasting(known if known and known.whole else None, 0.0, job.view.limit_s, 0.0),
         after,
         need.exclusive,

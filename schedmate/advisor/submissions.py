@@ -22,12 +22,12 @@ FORGET_EVERY = 10_000
 
 
 class SubmissionAdvisor:
-    """Answers submissions. What it told is stored with the event, so that a replay tells the same, and after it was acknowledged.
+    """Answers submissions. The estimate is stored with the event, so that a replay gives the same, and after it was acknowledged.
 
     Args:
         store: What lasts.
         publish: Returns once an estimate is acknowledged.
-        model: Points to the trained model that answers where no past job is alike; nothing need be there.
+        model: Points to the trained model that answers where no past job is similar; it may be absent.
         history: The past jobs of `store`; all in memory where not given.
         utilisation: What was seen of the GPUs of running jobs.
     """
@@ -55,14 +55,14 @@ class SubmissionAdvisor:
         made: list[Estimate] = []
         for position, record in batch:
             if isinstance(record, JobEvent) and not record.by_producer:
-                made += self._take(position, record)
+                made += self._estimates_of(position, record)
                 self._seen += 1
                 if self._seen % FORGET_EVERY == 0:
                     self._store.forget(record.time)
         self._publish(made)
         self._store.commit()
 
-    def _take(self, position: Position, event: JobEvent) -> list[Estimate]:
+    def _estimates_of(self, position: Position, event: JobEvent) -> list[Estimate]:
         name = f"{event.job}/{event.attempt}"
         match event.kind:
             case EventKind.SUBMITTED:
@@ -96,7 +96,7 @@ class SubmissionAdvisor:
         return estimate
 
     def _described(self, name: str, position: Position, event: JobEvent) -> list[Estimate]:
-        """Tell what would have been told at the submission, had it been known then; nothing of an attempt that is over."""
+        """Send the estimate that the submission would have had, had it been known then; none for an attempt that is over."""
         if (known := self._store.estimate_at(event.id)) is not None:
             return [known]
         submitted = self._store.submitted(name)
@@ -106,16 +106,16 @@ class SubmissionAdvisor:
         predictor, job = self._model.predictor, submission(submitted_job(whole))
         if predictor:  # it must not see the job among those that wait or run before it
             predictor.withdraw(job)
-        told = self._estimate(derived_id("estimate", event.job, position, ANSWERED), whole)
-        told = msgspec.structs.replace(told, revision=ANSWERED, time=event.time)
+        estimate = self._estimate(derived_id("estimate", event.job, position, ANSWERED), whole)
+        estimate = msgspec.structs.replace(estimate, revision=ANSWERED, time=event.time)
         if predictor:
             predictor.submit(job)
-        if self._store.opened(name) is None:  # what is told last before the start is scored
+        if self._store.opened(name) is None:  # the last estimate before the start is scored
             whole = msgspec.structs.replace(whole, id=event.id)
-        self._store.record_estimate(event.id, told)
+        self._store.record_estimate(event.id, estimate)
         self._store.submit(name, whole)
         self.metrics.completed.inc()
-        return [told]
+        return [estimate]
 
     def _estimate(self, identity: str, event: JobEvent) -> Estimate:
         """Return the estimate of a submission; nothing is remembered."""
@@ -137,17 +137,17 @@ class SubmissionAdvisor:
         predictor = self._model.predictor
         if predictor is None or found.method != UNKNOWN:
             return estimate
-        told = predictor.estimate(submission(about))
+        estimate = predictor.estimate(submission(about))
         return Estimate(
             id=estimate.id,
             job=event.job,
             attempt=event.attempt,
             incarnation=event.incarnation,
             time=event.time,
-            duration_s=told.median,
-            duration_low_s=told.low,
-            duration_high_s=told.high,
-            similar_jobs=list(told.rests_on),
+            duration_s=estimate.median,
+            duration_low_s=estimate.low,
+            duration_high_s=estimate.high,
+            similar_jobs=list(estimate.rests_on),
             method=PREDICTOR,
             model=predictor.version,
         )
@@ -186,13 +186,13 @@ class SubmissionAdvisor:
             self._score(submitted, past.duration_s)
 
     def _score(self, submitted: JobEvent, took_s: float) -> None:
-        told = self._store.estimate_at(submitted.id)
-        found = outcome(told, took_s) if told else None
-        if told is None or found is None:
+        estimate = self._store.estimate_at(submitted.id)
+        found = outcome(estimate, took_s) if estimate else None
+        if estimate is None or found is None:
             return
-        self.metrics.scored.labels(told.method).inc()
+        self.metrics.scored.labels(estimate.method).inc()
         if found.inside:
-            self.metrics.inside.labels(told.method).inc()
+            self.metrics.inside.labels(estimate.method).inc()
         predictor = self._model.predictor
-        if predictor and told.model == predictor.version:
-            self._drift.take(predictor.version, predictor.usual_error, found)
+        if predictor and estimate.model == predictor.version:
+            self._drift.add_outcome(predictor.version, predictor.usual_error, found)

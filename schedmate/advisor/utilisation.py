@@ -14,24 +14,24 @@ from streams.transport import Message, TransportError
 log = structlog.get_logger(__name__)
 
 FEWEST = 3
-"""Samples without which nothing is said of a job."""
+"""Minimum number of samples for a statement about a job."""
 MOST_JOBS = 100_000
 LOOK_S = 2.0
 SKIPPED_S = 60.0
-"""What was written in a longer pause is passed over: a mean does not need it, and it may be much."""
+"""Samples of a longer pause are skipped: a mean does not need them, and they may be many."""
 
 
 class Utilisation:
     """The mean utilisation of the GPUs of each job, over the samples that were seen. Safe for threads.
 
-    A GPU that several jobs share, or that a process holds of which nothing tells the job, says nothing of any.
+    A GPU that several jobs share, or whose process cannot be assigned to a job, counts for none.
     """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._seen: OrderedDict[str, tuple[float, int]] = OrderedDict()
 
-    def take(self, sample: GpuSample) -> None:
+    def add_sample(self, sample: GpuSample) -> None:
         """Take in a sample."""
         jobs = {process.job for process in sample.processes}
         job = jobs.pop() if len(jobs) == 1 else None
@@ -61,7 +61,7 @@ class Follower(Protocol):
 
 
 class SampleReader(Thread):
-    """Hands samples on as they are written, from its start on. A daemon: what it has not read nobody misses.
+    """Passes samples on as they are written, from its start on. A daemon: samples that it has not read are not missed.
 
     Args:
         follow: Opens the topic at its present end.

@@ -24,18 +24,18 @@ class LogReader:
     There is none where results appear on a terminal meanwhile: those show how far it is. Use it as a context manager.
     """
 
-    def __init__(self, files: Sequence[Path], *, speaks: bool) -> None:
+    def __init__(self, files: Sequence[Path], *, prints: bool) -> None:
         """Set up.
 
         Args:
             files: The logs.
-            speaks: Something is printed on standard output for each log while the others are still to come.
+            prints: Something is printed on standard output for each log while the others are still to come.
         """
         self._files = [(file, _size(file)) for file in files]
         self._total = sum(size for _, size in self._files)
         long = self._total >= LONG or len(files) >= MANY
         self._bar: Progress | None = None
-        if long and sys.stderr.isatty() and not (speaks and sys.stdout.isatty()):
+        if long and sys.stderr.isatty() and not (prints and sys.stdout.isatty()):
             columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
             console = SafeConsole(stderr=True)
             self._bar = Progress(*columns, console=console, transient=True, redirect_stdout=False)

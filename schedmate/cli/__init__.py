@@ -17,12 +17,13 @@ from schedmate_records import UserError, in_words
 
 from ..settings.secret_files import exposed_files
 from ..settings.settings import SettingsError, load
-from .console import say, warn
+from .console import print_line, warn
 from .extras import missing_extra
+from .parameters import name_values
 
 COMMANDS = {
     "demo": "Show it all on live jobs in one process; no server needed.",
-    "analyze": "Say what a stored log holds: progress, speed, verdict.",
+    "analyze": "Report what a stored log holds: progress, speed, verdict.",
     "classify": "Give the class of every line of a log.",
     "signatures": "Show what failures are known, and find them in a log.",
     "watch": "Follow one log live.",
@@ -34,10 +35,10 @@ COMMANDS = {
     "model-worker": "Answer the workers' questions with a language model.",
     "sink": "Write results from Kafka to ClickHouse and Redis.",
     "bridge": "Turn verdicts into decisions, and decisions into a scheduler's actions.",
-    "spot": "Say how many GPUs spot jobs may have.",
+    "spot": "Set how many GPUs spot jobs may have.",
     "advisor": "Estimate how long submitted jobs will run.",
     "import": "Fill the advisor's history with jobs of the past.",
-    "notify": "Tell people what was decided and done: webhook, Slack, e-mail.",
+    "notify": "Send decisions and their results to people: webhook, Slack, e-mail.",
     "models": "Serve a language model, and check those that are configured.",
     "topics": "Create, list and check the topics.",
     "acls": "Show and grant the rights that each program needs on Kafka.",
@@ -46,7 +47,7 @@ COMMANDS = {
     "refill": "Fill tables of ClickHouse again from Kafka.",
     "query": "Ask ClickHouse one of the usual questions, or any other.",
     "export": "Hand a job's numbers to TensorBoard or MLflow.",
-    "advise": "Say what a job trains, and learn how long jobs run.",
+    "advise": "Describe what a job trains, and estimate how long it runs.",
     "web": "Serve a page: jobs, verdicts and decisions in a browser.",
     "explain": "Explain why a job failed, on a page for a colleague.",
     "status": "Show the present state of a job, or of all.",
@@ -55,7 +56,7 @@ COMMANDS = {
     "shadow-report": "Show what decisions in shadow mode would have done.",
     "feedback": "Correct a verdict.",
     "simulate": "Replay a trace under scheduling policies.",
-    "starts": "Say when each job that waits will start.",
+    "starts": "Estimate when each waiting job will start.",
     "workload": "Make a synthetic trace for `simulate`, from a seed.",
     "config": "Show the settings in force and where each came from.",
 }
@@ -74,13 +75,19 @@ class _Commands(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in COMMANDS:
             return None
         module: Any = importlib.import_module(f"schedmate.cli.{MODULES.get(cmd_name, cmd_name.replace('-', '_'))}")
         command = typer.main.get_command(module.app)
         command.name, command.short_help = cmd_name, COMMANDS[cmd_name]
+        name_values(command, ctx)
         return command
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        for parameter in self.get_params(ctx):
+            parameter.metavar = parameter.metavar or ""  # all others are flags
+        super().format_help(ctx, formatter)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] not in COMMANDS:
@@ -99,15 +106,15 @@ class _Commands(TyperGroup):
 
 @contextmanager
 def _usage_in_one_line() -> Iterator[None]:
-    """Let an error of usage end the command as every other does that a person can mend."""
+    """Let an error of usage end the command in one line, as other errors that a person can fix."""
     try:
         yield
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # the help is shown by now
             raise
-        said = error.format_message().replace("Value error, ", "").rstrip(".")
+        message = error.format_message().replace("Value error, ", "").rstrip(".")
         where = error.ctx.command_path if error.ctx else "schedmate"
-        fail(said if said.endswith("?") else f"{said}; see `{where} --help`")
+        fail(message if message.endswith("?") else f"{message}; see `{where} --help`")
 
 
 app = typer.Typer(cls=_Commands, no_args_is_help=True, rich_markup_mode="markdown", pretty_exceptions_enable=False)
@@ -115,7 +122,7 @@ app = typer.Typer(cls=_Commands, no_args_is_help=True, rich_markup_mode="markdow
 
 def _version(wanted: bool) -> None:
     if wanted:
-        say(f"schedmate {schedmate.__version__}")
+        print_line(f"schedmate {schedmate.__version__}")
         raise typer.Exit
 
 
@@ -132,7 +139,7 @@ def schedmate_command(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Read what GPU training jobs already print, understand it while it streams, and tell the scheduler what to do.
+    """Read what GPU training jobs already print, understand it while it streams, and send decisions to the scheduler.
 
     Try `schedmate demo`, or `schedmate analyze train.log`. Every command explains itself: `schedmate pipe --help`.
 
@@ -152,7 +159,7 @@ def _change(text: str) -> tuple[str, str]:
 
 
 def main() -> None:
-    """Run the command line; errors that a person can mend are one line on standard error and exit code 2."""
+    """Run the command line; errors that a person can fix are one line on standard error and exit code 2."""
     try:
         app()
     except UserError as error:
@@ -169,6 +176,6 @@ def main() -> None:
 
 
 def fail(message: str) -> None:
-    """Say `message` on standard error and end with exit code 2."""
+    """Print `message` on standard error and end with exit code 2."""
     warn(message)
     sys.exit(2)

@@ -7,17 +7,17 @@ import typer
 from streams.rights import ROLES, Grant, Role
 
 from ..settings.settings import Loaded, SettingsError
-from .console import say
+from .console import print_line
 from .listing import Csv, Json, print_rows
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
 RoleName = Annotated[str, typer.Argument(metavar="ROLE", help="A role that `list` shows.")]
 Principal = Annotated[
-    str, typer.Argument(metavar="PRINCIPAL", help="Whom Kafka knows: User:NAME, or User:CN=… for a certificate.")
+    str, typer.Argument(metavar="PRINCIPAL", help="Kafka principal: User:NAME, or User:CN=… for a certificate.")
 ]
 GroupName = Annotated[
-    str, typer.Option("--group", help="Consumer group of a subscriber.", show_default="as the settings say")
+    str, typer.Option("--group", help="Consumer group of a subscriber.", show_default="from the settings")
 ]
 
 
@@ -52,7 +52,7 @@ def grant(context: typer.Context, role: RoleName, principal: Principal, *, group
 
     loaded: Loaded = context.obj
     given = rights.grant(kafka_connection(loaded.settings.kafka), principal, _grants(loaded, role, group))
-    say(f"{principal} has the rights of {role}: {given} granted now")
+    print_line(f"{principal} has the rights of {role}: {given} granted now")
 
 
 @app.command()
@@ -67,12 +67,12 @@ def revoke(context: typer.Context, principal: Principal) -> None:
 
     loaded: Loaded = context.obj
     gone = rights.revoke(kafka_connection(loaded.settings.kafka), principal)
-    say(f"{principal} has no right by name any more: {gone} taken away")
+    print_line(f"{principal} has no right by name any more: {gone} removed")
 
 
 @app.command()
 def commands(context: typer.Context, role: RoleName, principal: Principal, *, group: GroupName = "") -> None:
-    """Print the commands of Kafka's own tool that grant the same, for whoever may not use this one.
+    """Print the commands of Kafka's own tool that grant the same, for administrators without this command.
 
     Example: `schedmate acls commands pipe User:jobs > grant.sh`
     """
@@ -80,7 +80,7 @@ def commands(context: typer.Context, role: RoleName, principal: Principal, *, gr
 
     loaded: Loaded = context.obj
     for line in rights.commands(loaded.settings.kafka.brokers, principal, _grants(loaded, role, group)):
-        say(line)
+        print_line(line)
 
 
 @app.command()
@@ -97,10 +97,10 @@ def check(context: typer.Context, role: RoleName) -> None:
     kafka = loaded.settings.kafka
     problems = check_role(kafka_connection(kafka), _role(role), kafka.group)
     for problem in problems:
-        say(problem)
+        print_line(problem)
     if problems:
         raise typer.Exit(1)
-    say(f"this user may do what {role} needs")
+    print_line(f"this user may do what {role} needs")
 
 
 def _role(name: str) -> Role:
@@ -115,5 +115,5 @@ def _grants(loaded: Loaded, name: str, group: str) -> list[Grant]:
     if not group:
         return grants
     if name != "subscriber":
-        raise SettingsError(f"expected --group beside the role subscriber alone, got it beside {name}")
+        raise SettingsError(f"expected --group only with the role subscriber, got it with {name}")
     return [*(each for each in grants if each.resource != "group"), Grant("READ", "group", group)]

@@ -18,7 +18,7 @@ from schedmate_records import UserError, counted
 from ..settings.settings import Loaded
 from .advise_serve import serve
 from .advise_train import train
-from .console import say, say_json, warn
+from .console import print_json, print_line, warn
 from .extras import require
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class _JobUnlessNamed(TyperGroup):
-    """`advise` speaks of a job unless the first word is another command of its own."""
+    """`advise` is about a job unless the first word is another command of its own."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put `job` before what names no command."""
@@ -42,7 +42,7 @@ app.command("serve")(serve)
 
 @app.callback()
 def group() -> None:
-    """Say what a job will need before it starts, from its source and from the cluster's own past."""
+    """Estimate what a job needs before it starts, from its source and from the cluster's own past."""
 
 
 _LONGEST_QUESTION = 1 << 20
@@ -58,7 +58,7 @@ def command(  # noqa: PLR0917  # all of them by name or place
         ),
     ] = None,
     metadata: Annotated[
-        bool, typer.Option("--metadata", help="Say what the job trains, on what, and how long.")
+        bool, typer.Option("--metadata", help="Show what the job trains, on what, and how long.")
     ] = False,
     tree: Annotated[Path, typer.Option(help="Directory of the source tree.")] = Path(),
     directory: Annotated[
@@ -77,22 +77,22 @@ def command(  # noqa: PLR0917  # all of them by name or place
         ),
     ] = False,
 ) -> None:
-    """Say how long a job will probably run, from jobs that ended (`advisor.history`) and the trained model; no server is needed.
+    """Estimate how long a job will run, from jobs that ended (`advisor.history`) and the trained model; no server is needed.
 
-    With --metadata, say what a training job is: model, task, data, length, batch, learning rate. The source is read and never run; a field
-    that it does not say is unknown (null).
+    With --metadata, show what a training job is: model, task, data, length, batch, learning rate. The source is read and never run; a field
+    that the source does not show is unknown (null).
 
     Example: `schedmate advise train.sh`; nothing is known before `schedmate import sacct FILE`, or jobs that the advisor saw end.
 
     Examples: `schedmate advise --metadata --tree ~/nanoGPT -- torchrun train.py config/train_gpt2.py`; without a command the question
     is read from standard input and answered in JSON: `{"tree": DIR, "directory": DIR, "command": "…", "launch": {"ngpu": 8, "nnodes": 1}}`.
 
-    With --ask-model a language model looks for what is left unknown. Each value that it finds must stand in the line that it cites.
+    With --ask-model a language model looks for what is left unknown. Each value that it finds must be in the line that it cites.
     """
     absent = _absent(words or [], directory or tree)
     if absent:
         warn(
-            f"no script or command {absent} in {(directory or tree).resolve()}: what is said rests on the words of the command alone; "
+            f"no script or command {absent} in {(directory or tree).resolve()}: the answer rests on the words of the command alone; "
             "--tree and --directory name another place"
         )
     if not metadata:
@@ -101,7 +101,7 @@ def command(  # noqa: PLR0917  # all of them by name or place
     require("yaml")
     from processors.advise.metadata import Job, ask
 
-    job = Job(tree, directory or tree, shlex.join(words), gpus, nodes) if words else _asked()
+    job = Job(tree, directory or tree, shlex.join(words), gpus, nodes) if words else _read_request()
     try:
         answer = ask(job)
     except NotADirectoryError as error:
@@ -118,12 +118,12 @@ def command(  # noqa: PLR0917  # all of them by name or place
     if ask_model:
         fields["cited"] = cited
     if as_json or not words:  # who asks in JSON is answered in JSON
-        say_json(json.dumps(fields, ensure_ascii=False))
+        print_json(json.dumps(fields, ensure_ascii=False))
         return
     fields.pop("cited", None)
     cites = {each["field"]: f"   (model; {each['path']}:{each['line']})" for each in cited}
     for name, value in fields.items():
-        say(f"{name:<14} {'unknown' if value is None else value}{cites.get(name, '')}")
+        print_line(f"{name:<14} {'unknown' if value is None else value}{cites.get(name, '')}")
 
 
 _SCRIPTS = (".py", ".sh")
@@ -194,19 +194,19 @@ def _estimate(loaded: Loaded, job: "SubmittedJob", *, as_json: bool) -> None:
         answers = Answers(history, loaded.settings.advisor.models / CURRENT, load_history(history, loaded.settings))
         found = answers.estimate(job)
     if as_json:
-        say_json(msgspec.json.encode(found).decode())
+        print_json(msgspec.json.encode(found).decode())
     elif found.duration_s is None or found.low_s is None:
         held = (
             f"none of {counted(len(answers), 'job')} in {loaded.settings.advisor.history} is an earlier run of it or like it"
             if len(answers)
-            else f"no job of the past is in {loaded.settings.advisor.history} (`schedmate import --help` says how they get there)"
+            else f"no past job is in {loaded.settings.advisor.history}; `schedmate import --help` shows how to add them"
         )
-        say(f"unknown: {held}, and there is no trained model")
+        print_line(f"unknown: {held}, and there is no trained model")
     else:
-        say(f"{'duration':<14} {remains(found.duration_s, found.low_s, found.high_s)}")
-        say(f"{'rests on':<14} {found.method}{': ' if found.jobs else ''}{', '.join(found.jobs)}")
+        print_line(f"{'duration':<14} {remains(found.duration_s, found.low_s, found.high_s)}")
+        print_line(f"{'rests on':<14} {found.method}{': ' if found.jobs else ''}{', '.join(found.jobs)}")
         if found.gpu_utilisation is not None:
-            say(f"{'utilisation':<14} {found.gpu_utilisation:.0f} % of its GPUs")
+            print_line(f"{'utilisation':<14} {found.gpu_utilisation:.0f} % of its GPUs")
 
 
 def _workload(directory: Path, command: str, gpus: int, nodes: int) -> Any:
@@ -218,7 +218,7 @@ def _workload(directory: Path, command: str, gpus: int, nodes: int) -> Any:
     return extract(Job(directory, directory, command, gpus, nodes))
 
 
-def _asked() -> Any:
+def _read_request() -> Any:
     """Return the job that standard input asks about."""
     from processors.advise.metadata import Job
 

@@ -10,7 +10,7 @@ import typer
 from schedmate_records import UserError, counted
 
 from ..settings.settings import Loaded
-from .console import console, say
+from .console import console, print_line
 
 if TYPE_CHECKING:
     from ..advisor.models import TrainingResult
@@ -62,7 +62,7 @@ def train(
             raise UserError("expected no file with --when-drifted: what drifts is measured on the advisor's history")
         _give_way()
         checked = train_when_drifted(loaded.settings.advisor.history, models)
-        say(checked.found)
+        print_line(checked.found)
         if checked.result:
             _tell(checked.result, models)
         return
@@ -72,7 +72,7 @@ def train(
         else:
             result = train_from_history(loaded.settings.advisor.history, models, utc_offset * 3600)
     if result.skipped:
-        say(f"passed over {counted(result.skipped, 'row')} of {accounting} that could not be read")
+        print_line(f"passed over {counted(result.skipped, 'row')} of {accounting} that could not be read")
     _tell(result, models)
 
 
@@ -87,11 +87,13 @@ def _tell(result: "TrainingResult", models: Path) -> None:
     from ..advisor.settings import CURRENT
 
     new, old = result.trained.new.scores, result.trained.old_scores
-    say(f"newest week, {new['jobs']:.0f} jobs: median factor off {_factor(new)}, within a factor of 2 {_share(new)}")
+    print_line(
+        f"newest week, {new['jobs']:.0f} jobs: median factor off {_factor(new)}, within a factor of 2 {_share(new)}"
+    )
     if old:
-        say(f"the model in use on the same jobs: {_factor(old)}, {_share(old)}")
-    verb = "is in use now" if result.published else "is kept beside; the one in use is no worse"
-    say(f"{result.folder} {verb} ({models / CURRENT})")
+        print_line(f"the model in use on the same jobs: {_factor(old)}, {_share(old)}")
+    verb = "is in use now" if result.published else "is kept and not used; the one in use is no worse"
+    print_line(f"{result.folder} {verb} ({models / CURRENT})")
 
 
 def _factor(scores: dict[str, float]) -> str:

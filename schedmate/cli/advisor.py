@@ -18,10 +18,10 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 @app.command()
 def command(context: typer.Context) -> None:
-    """Say of each job, when it is submitted, how long it will probably run, from the jobs that ended before.
+    """Estimate for each job, when it is submitted, how long it will run, from the jobs that ended before.
 
-    One works, and others of its group stand by. The history is a file (`advisor.history`); `schedmate import` fills it from the past.
-    Where no past job is alike, the trained model in `advisor.models` answers, if there is one; a newer one is taken into use as soon as it
+    One works, and others of its group wait as standbys. The history is a file (`advisor.history`), which `schedmate import` fills.
+    Where no past job is similar, the trained model in `advisor.models` answers, if there is one; a newer one is used as soon as it
     is there. Every `advisor.train_hours` the one that works runs `schedmate advise train --when-drifted`, at the lowest priority. How hard
     jobs were on their GPUs it learns from the samples of `gpu-agent`.
 
@@ -57,13 +57,15 @@ def command(context: typer.Context) -> None:
             vectors = redis_outage()
             history = load_history(store, settings, vectors)
             used = Utilisation()
-            SampleReader(lambda: KafkaFollower(connection, SAMPLES, since=time.time()), used.take, running.stop).start()
+            SampleReader(
+                lambda: KafkaFollower(connection, SAMPLES, since=time.time()), used.add_sample, running.stop
+            ).start()
             advisor = SubmissionAdvisor(store, publisher, settings.advisor.models / CURRENT, history, used)
             retraining = _retraining(loaded, advisor)
 
             def handle(batch: Sequence[tuple[Position, Record]]) -> None:
                 advisor.handle(batch)
-                if batch:  # one that stands by gets none, and trains nothing
+                if batch:  # a standby gets none, and trains nothing
                     retraining.poll()
 
             pump = Pump(consumer, producer, handle)

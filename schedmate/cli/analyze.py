@@ -10,7 +10,7 @@ import typer
 from schedmate_records import UserError, counted, in_words
 
 from ..settings.settings import Loaded
-from .console import say, say_json, warn
+from .console import print_json, print_line, warn
 from .listing import print_rows
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     html: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the page into a file; what --format asks for is printed beside it."),
+        typer.Option(metavar="FILE", help="Write the page into a file; what --format asks for is printed, too."),
     ] = None,
     explain: Annotated[
         bool,
@@ -70,9 +70,9 @@ def command(
         ),
     ] = False,
 ) -> None:
-    """Say what stored logs hold: progress, speed, the verdict on a failure, and the lines it rests on. No server is needed.
+    """Report what stored logs hold: progress, speed, the verdict on a failure, and the lines it rests on. No server is needed.
 
-    Of a node's kernel or system log (dmesg, journal, syslog) it says what that tells of the node.
+    A node's kernel or system log (dmesg, journal, syslog) gives the findings about the node.
 
     Where `language_model.servers` names servers, or `language_model.load` a model, these are asked about what stays open, and about the
     verdict.
@@ -101,11 +101,11 @@ def command(
     processor = job_processor(loaded.settings.processors.model_copy(update=asked))
     ask = asked_at_once(model) if model else None
     if model:
-        logging.configure(loaded.settings.service)  # what a server does wrong is said on standard error
+        logging.configure(loaded.settings.service)  # errors of servers go to standard error
     console, failed = SafeConsole(soft_wrap=True), False
-    speaks = form is None and html is None
+    prints = form is None and html is None
     results: list[Analysis] = []
-    with LogReader(files, speaks=len(files) > 1 and (speaks or form == "json")) as reader:
+    with LogReader(files, prints=len(files) > 1 and (prints or form == "json")) as reader:
         for file in reader.files():
             try:
                 tail = find_tail(file, processor, loaded.settings.processors.reports)
@@ -115,15 +115,15 @@ def command(
                 failed = True
                 continue
             if form == "json":
-                say_json(json.dumps(result.contract(), ensure_ascii=False))
-            elif speaks:
+                print_json(json.dumps(result.contract(), ensure_ascii=False))
+            elif prints:
                 console.print(report(result, explain))
             if html or form in {"table", "csv", "html"}:
                 results.append(result)
     _print_all(results, form, explain)
     if html:
         _write(html, page(results, explain))
-        (warn if form else say)(f"wrote {html}: {counted(len(results), 'log')}")
+        (warn if form else print_line)(f"wrote {html}: {counted(len(results), 'log')}")
     if failed:
         raise typer.Exit(2)
 
@@ -136,11 +136,11 @@ def _write(file: Path, text: str) -> None:
 
 
 def _print_all(results: Sequence["Analysis"], form: Form | None, explain: bool) -> None:
-    """Print what takes all results; what is said of one file at a time is out by now."""
+    """Print what takes all results; what concerns one file at a time has been printed by now."""
     from ..report.page import page
 
     if form == "html":
-        say(page(results, explain))
+        print_line(page(results, explain))
     if form not in {"table", "csv"}:
         return
     columns = COLUMNS if form == "csv" else SHORT

@@ -24,7 +24,7 @@ def command(context: typer.Context) -> None:
     `act`, or `approve`, in which each decision waits for `schedmate decisions approve`. `schedmate decisions stop` stops all actions.
 
     What it does is checked at the scheduler and written to the topic `decision-results`. It needs rights there: docs/slurm.md,
-    docs/kubernetes.md and docs/ray.md say which. Run one for each cluster; for several Slurm clusters (`slurm.clusters`), one for all.
+    docs/kubernetes.md and docs/ray.md list them. Run one for each cluster; for several Slurm clusters (`slurm.clusters`), one for all.
 
     Example: `schedmate --set bridge.modes=restart=act,cancel_packing=approve bridge`
     """
@@ -76,7 +76,7 @@ def actuator(settings: "BridgeSettings", slurm_clusters: "Sequence[str]" = ()) -
 
     Args:
         settings: Which one, and how.
-        slurm_clusters: Names of Slurm clusters beside the local one.
+        slurm_clusters: Names of Slurm clusters in addition to the local one.
     """
     match settings.scheduler:
         case "slurm":
@@ -98,7 +98,7 @@ def actuator(settings: "BridgeSettings", slurm_clusters: "Sequence[str]" = ()) -
 
 
 def _slurms(settings: "BridgeSettings", clusters: "Sequence[str]") -> "Actuator":
-    """Return what carries decisions out at the local Slurm cluster, and at those beside it."""
+    """Return the actuator of the local Slurm cluster, and of the named ones."""
     if not clusters:
         return _slurm(settings)
     from scheduler_bridge.schedulers.slurm.actuator import SlurmClusters

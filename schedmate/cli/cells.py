@@ -14,19 +14,19 @@ _WORDS: tuple[tuple[type, Callable[[Any], str]], ...] = (
 )
 
 
-def shown(value: Any, moment: Callable[[datetime], str]) -> str:
+def as_text(value: Any, moment: Callable[[datetime], str]) -> str:
     """Return `value` as one line. What a job printed neither marks up nor moves the terminal's cursor. `moment` words a time."""
-    return one_line(_shown(value, moment))
+    return one_line(_as_text(value, moment))
 
 
-def _shown(value: Any, moment: Callable[[datetime], str]) -> str:
+def _as_text(value: Any, moment: Callable[[datetime], str]) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name}={_shown(each, moment)}" for name, each in value.items())
+        return ", ".join(f"{name}={_as_text(each, moment)}" for name, each in value.items())
     if isinstance(value, list | tuple):
-        return ", ".join(_shown(each, moment) for each in value)
+        return ", ".join(_as_text(each, moment) for each in value)
     if isinstance(value, datetime):
         return moment(value)
-    for kind, say in _WORDS:
+    for kind, words in _WORDS:
         if isinstance(value, kind):
-            return say(value)
+            return words(value)
     return str(value)

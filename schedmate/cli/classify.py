@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..settings.settings import Loaded
-from .console import say, say_json, warn
+from .console import print_json, print_line, warn
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -30,15 +30,15 @@ def command(
 
     loaded: Loaded = context.obj
     classifier, failed = line_classifier(loaded.settings.processors), False
-    with LogReader(files, speaks=not as_json or len(files) > 1) as reader:
+    with LogReader(files, prints=not as_json or len(files) > 1) as reader:
         for file in reader.files():
             try:
                 if as_json:
                     letters = "".join(letter for letter, _ in classes(reader.chunks(file), classifier))
-                    say_json(json.dumps({"file": str(file), "classes": letters}))
+                    print_json(json.dumps({"file": str(file), "classes": letters}))
                 else:
                     for letter, text in classes(reader.chunks(file), classifier):
-                        say(f"{letter} {text}")
+                        print_line(f"{letter} {text}")
             except UnreadableLog as error:
                 warn(str(error))
                 failed = True

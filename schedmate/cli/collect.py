@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 SLURM = r"slurm-(?P<job>\d+(?:_\d+)?)\.(?P<stream>out|err)$"
-"""What Slurm calls a job's output unless it is told otherwise."""
+"""Slurm's default name of a job's output."""
 
 
 @app.command()
@@ -32,7 +32,7 @@ def command(
         str,
         typer.Option(
             metavar="REGEX",
-            help="Tells whose a file is: groups `job` and, if need be, `rank`, `stream`, `attempt`, `node`, `cluster`.",
+            help="Names the job of a file: groups `job` and, if need be, `rank`, `stream`, `attempt`, `node`, `cluster`.",
         ),
     ] = SLURM,
     node_log: Annotated[
@@ -61,8 +61,8 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="USER",
-            help="Believe files of this user whatever job their names tell; `*`: everybody's.",
-            show_default="the owner of the job, as Slurm says; oneself; root",
+            help="Accept files of this user for any job in their names; `*`: of every user.",
+            show_default="the owner of the job in Slurm; oneself; root",
         ),
     ] = None,
     socket_path: Annotated[
@@ -78,10 +78,10 @@ def command(
 ) -> None:
     r"""Tail log files, and ship them to Kafka. Files may be rotated, truncated and deleted; a restart goes on where it stopped.
 
-    A file speaks for the job in its name only where it belongs to the owner of that job; links that users made are not followed.
+    A file counts for the job in its name only if it belongs to the owner of that job; links that users made are not followed.
     Also sends what pipes on this host could not send before they ended.
 
-    Whose a pod's log is, Kubernetes says: job, attempt and rank follow from the Job that owns the pod. That needs the extra `kubernetes`
+    The job, attempt and rank of a pod's log follow from the Job that owns the pod in Kubernetes. That needs the extra `kubernetes`
     and the right to list and watch Pods and to get Jobs (docs/kubernetes.md).
 
     Examples: `schedmate collect '/home/*/slurm-*.out'`,
@@ -162,7 +162,7 @@ def command(
 def _problems(collector: "Collector", pods: "PodLogs | None") -> list[str]:
     away = collector.has_shipped and not collector.shipper.counters.broker_up
     wrong = ["the broker takes no lines; they wait in their files"] if away else []
-    return wrong + ([f"Kubernetes does not say whose the pods are: {pods.error}"] if pods and pods.error else [])
+    return wrong + ([f"Kubernetes does not report the owners of the pods: {pods.error}"] if pods and pods.error else [])
 
 
 def _pod_logs(directory: Path, node: str) -> "PodLogs":

@@ -6,7 +6,7 @@ import typer
 from pydantic import SecretStr
 
 from ..settings.settings import Loaded, Settings
-from .console import say
+from .console import print_line
 from .listing import Csv, Json, print_rows
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -30,7 +30,7 @@ def command(
     if as_example:
         from ..settings.example import example
 
-        say(example())
+        print_line(example())
         return
     loaded: Loaded = context.obj
     rows = []
@@ -39,12 +39,12 @@ def command(
         for name, field in type(values).model_fields.items():
             origin = loaded.origins.get((section, name), "default")
             if not changed or origin != "default":
-                rows.append((f"{section}.{name}", _shown(getattr(values, name)), origin, field.description))
+                rows.append((f"{section}.{name}", _as_text(getattr(values, name)), origin, field.description))
     columns = ("setting", "value", "from", "what it does")
     print_rows(columns, rows, as_json=as_json, as_csv=as_csv, empty="every setting has its default")
 
 
-def _shown(value: object) -> str:
+def _as_text(value: object) -> str:
     if isinstance(value, SecretStr):
         return "(set)" if value.get_secret_value() else "(not set)"
     if isinstance(value, tuple):

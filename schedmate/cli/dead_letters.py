@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..settings.settings import Loaded, SettingsError
-from ..times import at, local_and_ago
-from ..times import since as moment
-from .console import say, say_json
+from ..times import local_and_ago, moment_at, parse_since
+from .console import print_json, print_line
 from .listing import Csv, Json, Since, print_rows
 
 if TYPE_CHECKING:
@@ -43,19 +42,19 @@ def list_all(
     """
     found = [
         letter
-        for letter in _letters(context, moment(since) if since else None)
+        for letter in _letters(context, parse_since(since) if since else None)
         if topic in ("", letter.topic) and stage in ("", letter.stage)
     ]
     if as_json:
         from schedmate_records import encode
 
         for letter in found:
-            say_json(encode(letter))
+            print_json(encode(letter))
         return
     rows = []
     for letter in found:
         size = f"{letter.size or len(letter.value):,}{' (cut)' if letter.truncated else ''}"
-        rows.append((letter.id, at(letter.time), letter.stage, size, letter.reason[:200]))
+        rows.append((letter.id, moment_at(letter.time), letter.stage, size, letter.reason[:200]))
     print_rows(("id", "time", "stage", "bytes", "reason"), rows, as_csv=as_csv, empty="no dead letters")
 
 
@@ -66,7 +65,7 @@ def show(
     *,
     raw: Annotated[bool, typer.Option("--raw", help="Write the value's bytes alone, as they came.")] = False,
 ) -> None:
-    """Show one dead letter: where it stood, why it could not be used, its key and its value.
+    """Show one dead letter: its original place, why it could not be used, its key and its value.
 
     Example: `schedmate dead-letters show job-logs/2/3 --raw > value.bin`
     """
@@ -79,8 +78,8 @@ def show(
     size = f"{letter.size or len(letter.value):,} bytes"
     rows = {
         "id": letter.id,
-        "stood at": f"{letter.topic}/{letter.partition}/{letter.offset}",
-        "time": local_and_ago(when) if (when := at(letter.time)) else str(letter.time),
+        "place": f"{letter.topic}/{letter.partition}/{letter.offset}",
+        "time": local_and_ago(when) if (when := moment_at(letter.time)) else str(letter.time),
         "stage": letter.stage,
         "reason": letter.reason,
         "key": "none" if letter.key is None else _text(letter.key),
@@ -88,11 +87,11 @@ def show(
         "sha256": letter.sha256,
     }
     for name, value in rows.items():
-        say(f"{name:<9} {value}")
-    say("")
-    say(_text(letter.value[:SHOWN]))
+        print_line(f"{name:<9} {value}")
+    print_line("")
+    print_line(_text(letter.value[:SHOWN]))
     if len(letter.value) > SHOWN:
-        say(f"… and {len(letter.value) - SHOWN:,} bytes more: --raw writes all")
+        print_line(f"… and {len(letter.value) - SHOWN:,} bytes more: --raw writes all")
 
 
 @app.command()
@@ -100,7 +99,7 @@ def replay(
     context: typer.Context,
     letter_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids that `list` shows, or places.")],
 ) -> None:
-    """Send messages again, as they were, to the topic and partition where they stood.
+    """Send messages again, unchanged, to their original topic and partition.
 
     Do so once their reader was mended. What still cannot be used becomes a dead letter again. Nothing is sent if one of them cannot be.
 
@@ -119,7 +118,7 @@ def replay(
     try:
         for letter in letters:
             send(letter, producer)
-            say(f"sent again to {letter.topic}/{letter.partition}: {letter.id}, {len(letter.value):,} bytes")
+            print_line(f"sent again to {letter.topic}/{letter.partition}: {letter.id}, {len(letter.value):,} bytes")
     finally:
         producer.close()
 
@@ -132,11 +131,11 @@ def skip(
     offset: Annotated[int, typer.Argument(min=0, help="Its offset.")],
     *,
     program: Annotated[
-        str, typer.Option("--for", metavar="PROGRAM", help="Who stands at it: worker, sink, bridge.")
+        str, typer.Option("--for", metavar="PROGRAM", help="Program that stopped at the message: worker, sink, bridge.")
     ] = "worker",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Pass over the message at which a stopped worker stands: it becomes a dead letter, and the group reads on behind it.
+    """Skip the message at which a worker stopped: it becomes a dead letter, and the group reads on after it.
 
     Stop all workers first. Example: `schedmate dead-letters skip job-logs 2 317`
     """
@@ -153,12 +152,12 @@ def skip(
     connection = kafka_connection(loaded.settings.kafka)
     group = f"{loaded.settings.kafka.group}-{program}"
     message = standing_at(connection, group, Position(topic, partition, offset))
-    say(f"{topic}/{partition}/{offset}: {len(message.value):,} bytes, key {_text(message.key or b'')[:100]}")
-    say(_text(message.value[:200]))
+    print_line(f"{topic}/{partition}/{offset}: {len(message.value):,} bytes, key {_text(message.key or b'')[:100]}")
+    print_line(_text(message.value[:200]))
     if not yes:
         typer.confirm(f"Let {group} read on behind it?", abort=True)
     letter = pass_over(connection, group, message, producer_factory(loaded.settings))
-    say(
+    print_line(
         f"{group} reads on at {topic}/{partition}/{offset + 1}; the message is kept as {letter.id}. Start the workers again"
     )
 

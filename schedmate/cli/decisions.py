@@ -14,9 +14,8 @@ from streams.transport import Message
 
 from ..settings.settings import Loaded
 from ..terminal import one_line
-from ..times import ago, at, local
-from ..times import since as since_when
-from .console import say, say_json, warn
+from ..times import ago, local, moment_at, parse_since
+from .console import print_json, print_line, warn
 from .listing import Csv, Json, Since, print_rows
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def decisions(
     as_json: Json = False,
     as_csv: Csv = False,
 ) -> None:
-    """Show decisions, what people said of them and what became of them, as they were written; approve, reject or stop them.
+    """Show decisions, people's commands and the results, as they were written; approve, reject or stop decisions.
 
     Example: `schedmate decisions --follow --job 4711`
     """
@@ -50,7 +49,7 @@ def decisions(
         return
     loaded: Loaded = context.obj
     records = (
-        each for each in _records(loaded, follow, since_when(since) if since else None) if job in (None, each.job)
+        each for each in _records(loaded, follow, parse_since(since) if since else None) if job in (None, each.job)
     )
     if as_csv and follow:
         raise typer.BadParameter("--csv and --follow exclude each other: CSV is written at the end")
@@ -60,9 +59,9 @@ def decisions(
     try:
         for record in records:
             if as_json:
-                say_json(encode(record))
+                print_json(encode(record))
             else:
-                say(line(record, local if follow else ago))
+                print_line(line(record, local if follow else ago))
     except KeyboardInterrupt:
         raise typer.Exit from None
 
@@ -73,9 +72,9 @@ def waiting(context: typer.Context, *, since: Since = "", as_json: Json = False,
 
     Example: `schedmate decisions waiting --since 1h`
     """
-    begin = since_when(since) if since else 0.0
+    begin = parse_since(since) if since else 0.0
     rows = [
-        (one.id, one.action.value, one.job, at(one.expires), one.reason)
+        (one.id, one.action.value, one.job, moment_at(one.expires), one.reason)
         for one in _approvals(context).waiting(time.time())
         if one.time >= begin
     ]
@@ -118,7 +117,7 @@ def stop(context: typer.Context, *, reason: Reason) -> None:
     Example: `schedmate decisions stop --reason "maintenance of the file system"`
     """
     _write(context, Command.STOP, str(uuid.uuid4()), reason)
-    say("stopped: no bridge begins an action until `schedmate decisions resume`")
+    print_line("stopped: no bridge begins an action until `schedmate decisions resume`")
 
 
 @app.command()
@@ -130,17 +129,17 @@ def resume(context: typer.Context, *, reason: Reason) -> None:
     stops = _approvals(context).commands.stops
     for one in stops:
         _write(context, Command.RESUME, one.id, reason)
-        say(f"lifted: stopped by {one_line(one.author)}: {one_line(one.reason)}")
+        print_line(f"lifted: stopped by {one_line(one.author)}: {one_line(one.reason)}")
     if not stops:
-        say("nothing is stopped")
+        print_line("nothing is stopped")
 
 
 def _decide(context: typer.Context, command: Command, decision_id: str, reason: str) -> None:
     decision = _approvals(context).find(decision_id, time.time())
     _write(context, command, decision.id, reason, decision)
-    said = "approved" if command is Command.APPROVE else "rejected"
+    done = "approved" if command is Command.APPROVE else "rejected"
     see = f"schedmate decisions --job {shlex.quote(one_line(decision.job))}"
-    say(f"{said}: {decision.action} {one_line(decision.job)}; see `{see}`")
+    print_line(f"{done}: {decision.action} {one_line(decision.job)}; see `{see}`")
 
 
 def _write(context: typer.Context, command: Command, about: str, reason: str, decision: Decision | None = None) -> None:
@@ -160,18 +159,25 @@ def _approvals(context: typer.Context) -> "Approvals":
 
 def _row(record: Shown) -> tuple[object, ...]:
     if isinstance(record, OperatorCommand):
-        return (at(record.time), record.command, "", record.job, f"{record.author}: {record.reason}", record.about)
+        return (
+            moment_at(record.time),
+            record.command,
+            "",
+            record.job,
+            f"{record.author}: {record.reason}",
+            record.about,
+        )
     if isinstance(record, Decision):
-        return (at(record.time), record.mode, record.action, record.job, record.reason, record.id)
-    return (at(record.time), record.outcome, record.action, record.job, record.detail, record.decision_id)
+        return (moment_at(record.time), record.mode, record.action, record.job, record.reason, record.id)
+    return (moment_at(record.time), record.outcome, record.action, record.job, record.detail, record.decision_id)
 
 
 def line(record: Shown, worded: Callable[[datetime], str] = ago) -> str:
-    """Return a record as one line for a person; `worded` says its time."""
-    when = f"{worded(moment):<15}" if (moment := at(record.time)) else f"{record.time}"
+    """Return a record as one line for a person; `worded` formats its time."""
+    when = f"{worded(moment):<15}" if (moment := moment_at(record.time)) else f"{record.time}"
     if isinstance(record, OperatorCommand):
-        said = one_line(f"{record.author}: {record.reason}")
-        return f"{when}  {record.command.upper():10}  {one_line(record.job)}  {said}"
+        reason = one_line(f"{record.author}: {record.reason}")
+        return f"{when}  {record.command.upper():10}  {one_line(record.job)}  {reason}"
     if isinstance(record, Decision):
         return f"{when}  {record.mode.upper():10}  {record.action} {one_line(record.job)}  {one_line(record.reason)}"
     seen = ", ".join(f"{name} {value}" for name, value in record.seen.items() if value)

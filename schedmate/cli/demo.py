@@ -23,7 +23,7 @@ def command(
 ) -> None:
     """Run small training jobs on this machine, watch them, and act on them: no server, no root, under a minute.
 
-    Exit code 0 only if all that was promised happened; what did not is said at the end.
+    Exit code 0 only if all checks pass; the end of the output lists those that fail.
 
     Examples: `schedmate demo`, `schedmate demo --web`, `schedmate demo --keep ./history`
     """
@@ -37,7 +37,7 @@ def command(
         require("starlette")
         from ..web.serve import listen
 
-        listen(port).close()  # a port that is taken is said now, not after the demo
+        listen(port).close()  # a port in use is reported now, not after the demo
     from ..demo.run import WIDTH, CannotRun, run
     from .safe_console import SafeConsole
 

@@ -9,7 +9,7 @@ import typer
 from schedmate_records import UserError
 
 from ..settings.settings import Loaded
-from .console import console, say, warn, width_is_told
+from .console import console, print_line, warn, width_is_told
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 _LONGEST = 255
@@ -24,7 +24,7 @@ def command(
     attempt: Annotated[int | None, typer.Option(min=0, help="Which attempt; the newest by default.")] = None,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Markdown, for a ticket.")] = False,
 ) -> None:
-    """Explain why a job failed: verdict, quoted lines, what speaks for and against, what was done, what to do.
+    """Explain why a job failed: verdict, quoted lines, evidence for and against, actions, what to do.
 
     Exit code 1 where nothing is known of the job. Example: `schedmate explain 4711 --markdown > ticket.md`
     """
@@ -50,4 +50,4 @@ def command(
     known = {one.name: one for one in signatures(loaded.settings.processors)}
     screen = console()
     width = screen.width if width_is_told() else None
-    say(markdown(facts, known) if as_markdown else plain(facts, known, width))
+    print_line(markdown(facts, known) if as_markdown else plain(facts, known, width))

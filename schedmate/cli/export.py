@@ -9,7 +9,7 @@ import typer
 
 from ..settings.settings import Loaded
 from ..terminal import one_line
-from .console import say
+from .console import print_line
 from .extras import require
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def tensorboard(
 
     with _series(context, job, attempt) as series:
         count = write_events(series, directory)
-    say(
+    print_line(
         f"{count} values of job {one_line(series.job)}, attempt {series.attempt}, in {directory}: tensorboard --logdir {directory}"
     )
 
@@ -69,7 +69,7 @@ def mlflow(
 
     with _series(context, job, attempt) as series:
         run = write_run(series, to, experiment)
-    say(f"job {one_line(series.job)}, attempt {series.attempt}: run {run} of experiment {experiment}")
+    print_line(f"job {one_line(series.job)}, attempt {series.attempt}: run {run} of experiment {experiment}")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What is installed only where it is asked for, so that the base stays small."""
+"""Optional dependencies: which extra of the installation brings a module."""
 
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -32,26 +32,27 @@ EXTRA_OF: Mapping[str, str] = {
     "tree_sitter_bash": "advise",
     "yaml": "advise",
 }
-"""The extra that brings a module."""
+"""Extra of the installation that brings each module."""
 
 
 class MissingExtra(UserError):
-    """A module of an extra is not installed; the message says what to install."""
+    """A module of an extra is not installed; the message names what to install."""
 
     def __init__(self, module: str) -> None:
         super().__init__(
-            f"expected the module {module}, which is not installed: pip install 'schedmate[{EXTRA_OF[module]}]'"
+            f"expected the module {module}, of the extra `{EXTRA_OF[module]}`, which is not installed: "
+            f"run `pip install '.[{EXTRA_OF[module]}]'` in the checkout"
         )
 
 
 def require(module: str) -> None:
-    """Raise `MissingExtra` where `module` is not installed."""
+    """Raise `MissingExtra` if `module` is not installed."""
     if find_spec(module) is None:
         raise MissingExtra(module)
 
 
 def missing_extra(error: BaseException | None) -> MissingExtra | None:
-    """Return what to tell a person where a missing module of an extra caused `error`; None where something else did."""
+    """Return a `MissingExtra` if a missing module of an extra caused `error`, else None."""
     while error is not None:
         module = (getattr(error, "name", None) or "").partition(".")[0]
         if isinstance(error, ModuleNotFoundError) and module in EXTRA_OF:

@@ -8,7 +8,7 @@ from schedmate_records import Component, ErrorType
 
 from ..settings.settings import Loaded
 from ..terminal import one_line
-from .console import say
+from .console import print_line
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -27,7 +27,7 @@ def command(
     component: Annotated[Component, typer.Option(help="What was faulty.")] = Component.NONE,
     comment: Annotated[str, typer.Option(help="Anything else.")] = "",
 ) -> None:
-    """Correct a verdict. Your word is shown beside it, and `schedmate signatures propose` makes a signature of it.
+    """Correct a verdict. Your correction is shown with it, and `schedmate signatures propose` makes a signature of it.
 
     Example: `schedmate feedback 4711 --cause pump_lost --line "coolant pump 7 lost" --error-type infrastructure --component node`
     """
@@ -41,5 +41,5 @@ def command(
         {"cause": cause, "line": line, "error_type": error_type, "component": component, "comment": comment},
     )
     send(loaded.settings, record)
-    before = f"; the verdict said {one_line(record.verdict)}" if record.verdict else "; there was no verdict"
-    say(f"noted for attempt {record.attempt} of job {one_line(job)}: {one_line(cause)}{before}")
+    before = f"; the verdict was {one_line(record.verdict)}" if record.verdict else "; there was no verdict"
+    print_line(f"noted for attempt {record.attempt} of job {one_line(job)}: {one_line(cause)}{before}")

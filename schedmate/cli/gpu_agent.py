@@ -25,7 +25,7 @@ from streams.producers.metrics import ShippingMetrics
 from streams.transport import Outgoing, Producer
 
 from ..settings.settings import Loaded
-from .console import say_json
+from .console import print_json
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -40,7 +40,7 @@ class _Printer:
     """A producer that prints."""
 
     def send(self, message: Outgoing) -> "Future[None]":
-        say_json(message.value or b"")
+        print_json(message.value or b"")
         done: Future[None] = Future()
         done.set_result(None)
         return done
@@ -116,7 +116,7 @@ def command(
 def _source(replay: str | None, loop: bool, node: str | None, clusters: Sequence[str]) -> NvmlSource | RecordingSource:
     if replay is None:
         if loop:
-            raise GpuError("expected --replay FILE beside --loop: real GPUs go on anyway")
+            raise GpuError("expected --loop only with --replay FILE: real GPUs go on anyway")
         owner = partial(owner_of, clusters=clusters, job_of_run=SlurmRuns().job)
         return NvmlSource(node or socket.gethostname().partition(".")[0], owner=owner)
     try:

@@ -11,12 +11,12 @@ from schedmate_records import UserError, counted
 
 from ..advisor.accounting import SACCT, Accounting, sacct, table
 from ..settings.settings import Loaded
-from .console import console, say
+from .console import console, print_line
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
 _PAI_BEGAN = datetime(2020, 7, 1)  # typer's dates know no zone
-"""The trace is of July and August 2020; its tables tell no date."""
+"""The trace is of July and August 2020; its tables have no dates."""
 
 File = Annotated[Path, typer.Argument(help="A file; its first line names the columns.")]
 
@@ -29,7 +29,7 @@ def group() -> None:
 @app.command("sacct", epilog=f"Example: `{SACCT} > jobs.txt`, then `schedmate import sacct jobs.txt`")
 def from_sacct(context: typer.Context, file: File) -> None:
     """Take in what Slurm's accounting prints."""
-    _take(context, file, sacct)
+    _import(context, file, sacct)
 
 
 @app.command("csv")
@@ -39,7 +39,7 @@ def from_csv(context: typer.Context, file: File) -> None:
     More is user, branch, state, gpu_utilisation and workload (what `schedmate advise --metadata --json` prints). Times are seconds since
     1970 or ISO; without a zone they are UTC. Example: `schedmate import csv jobs.csv`
     """
-    _take(context, file, table)
+    _import(context, file, table)
 
 
 @app.command("pai")
@@ -72,10 +72,10 @@ def from_pai(
         task = progress.add_task("reading tables", total=size(folder))
         jobs = past_jobs(folder, began.replace(tzinfo=UTC).timestamp(), lambda read: progress.advance(task, read))
         new, held = history.add_all(jobs), history.count()
-    say(f"{counted(new, 'new job')}; the history holds {held}")
+    print_line(f"{counted(new, 'new job')}; the history holds {held}")
 
 
-def _take(context: typer.Context, file: Path, read: Callable[[Iterable[str]], Accounting]) -> None:
+def _import(context: typer.Context, file: Path, read: Callable[[Iterable[str]], Accounting]) -> None:
     from rich.progress import Progress
 
     from ..advisor.history_file import history_file
@@ -92,11 +92,13 @@ def _take(context: typer.Context, file: Path, read: Callable[[Iterable[str]], Ac
             new, held = history.add_all(jobs), history.count()
     except OSError as error:
         raise UserError(f"expected a readable file at {file}: {error.strerror}") from error
-    say(f"{counted(new, 'new job')}; the history holds {held}")
+    print_line(f"{counted(new, 'new job')}; the history holds {held}")
     if jobs.unfinished:
-        say(f"passed over {counted(jobs.unfinished, 'row')} of steps, or of jobs that never ran or have not ended")
+        print_line(
+            f"passed over {counted(jobs.unfinished, 'row')} of steps, or of jobs that never ran or have not ended"
+        )
     if jobs.skipped:
-        say(f"passed over {counted(jobs.skipped, 'row')} that could not be read")
+        print_line(f"passed over {counted(jobs.skipped, 'row')} that could not be read")
 
 
 def _counted(stream: IO[str], advance: Callable[[int], None]) -> Iterable[str]:

@@ -1,6 +1,6 @@
 """How every command that lists prints its rows: a table for a person, JSON or CSV for a program.
 
-Where a table is wider than the terminal, or than `COLUMNS` says, rows are shown one below the other, a line for each value, so that
+Where a table is wider than the terminal or `COLUMNS`, rows are shown one below the other, a line for each value, so that
 nothing is cut. In a pipe or a file each row is one line.
 """
 
@@ -20,15 +20,15 @@ from schedmate_records import csv_cell
 
 from ..terminal import ends_unread, one_line
 from ..times import ago, local, local_and_ago
-from .cells import shown
-from .console import console, say, say_json, width_is_told
+from .cells import as_text
+from .console import console, print_json, print_line, width_is_told
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object a row.")]
 Csv = Annotated[bool, typer.Option("--csv", help="CSV with a header.")]
 
 
 def since_option(default: str) -> Any:
-    """Return the option `--since` of a command that goes back as far as `default` says where it is not given."""
+    """Return the option `--since` of a command, which goes back as far as `default` if it is not given."""
     return typer.Option(metavar="TIME", help="Not older than that: 90s, 30m, 2h, 7d, or a date.", show_default=default)
 
 
@@ -57,19 +57,19 @@ def print_rows(
 
         encoder = msgspec.json.Encoder(enc_hook=str)
         for row in rows:
-            say_json(encoder.encode(dict(zip(columns, row, strict=True))))
+            print_json(encoder.encode(dict(zip(columns, row, strict=True))))
     elif as_csv:
         _print_csv(columns, rows)
     elif not rows:
-        say(empty)
+        print_line(empty)
     else:
         out = console()
-        texts = [[shown(value, ago if relative else local) for value in row] for row in rows]
+        texts = [[as_text(value, ago if relative else local) for value in row] for row in rows]
         width = out.width if width_is_told() else None
         out.width = max(out.width, sum(map(_widest, zip(columns, *texts, strict=True))) + GAP * len(columns))
         out.print(
             table(columns, texts, width)
-            or blocks(columns, [[shown(each, local_and_ago) for each in row] for row in rows]),
+            or blocks(columns, [[as_text(each, local_and_ago) for each in row] for row in rows]),
             width=width,
         )
 

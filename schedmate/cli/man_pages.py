@@ -13,6 +13,7 @@ import schedmate
 
 from .. import SETTINGS_FILE
 from . import COMMANDS, app
+from .parameters import usage_of
 
 _CODE = re.compile(r"`([^`]+)`")
 _COMMA_IN_WORD = re.compile(r",(?=[^ ])")
@@ -34,7 +35,7 @@ shows all.
 No colours, where it is set.
 """
 _EXIT_STATUS = """.SH "EXIT STATUS"
-2 for what a person can mend; one sentence on standard error says what to do.
+2 for errors that a person can fix; one sentence on standard error states what to do.
 """
 
 
@@ -67,19 +68,19 @@ def _page(path: list[str], command: Any, context: Any) -> str:
         f'.TH {_escape(name.upper())} 1 "" "SchedMate {schedmate.__version__}" "SchedMate"\n.nh\n.ad l\n',
         f".SH NAME\n{_escape(name)} \\- {_plain(_summary(path, text))}\n",
         f".SH SYNOPSIS\n.B {_escape(' '.join(path))}\n[\\fIOPTIONS\\fR]",
-        "".join(f" {_escape(_argument(each))}" for each in arguments),
+        "".join(f" {_escape(usage_of(each))}" for each in arguments),
         " \\fICOMMAND\\fR ...\n" if (below := _below(command, context)) else "\n",
         f".SH DESCRIPTION\n{_prose(text)}",
     ]
     if arguments:
-        parts.append(".SH ARGUMENTS\n" + "".join(_entry(_argument(each), each, context) for each in arguments))
+        parts.append(".SH ARGUMENTS\n" + "".join(_entry(usage_of(each), each, context) for each in arguments))
     parts.append(".SH OPTIONS\n" + "".join(_entry(_option(each, context), each, context) for each in options))
     if below:
         parts.append(".SH COMMANDS\n")
         for each in below:
             page = f".BR {_escape(f'{name}-{each}')} (1)"
-            said = _summary([*path, each], command.get_command(context, each).help or "")
-            parts.append(f".TP\n{page}\n{_prose(said)}")
+            summary = _summary([*path, each], command.get_command(context, each).help or "")
+            parts.append(f".TP\n{page}\n{_prose(summary)}")
     if len(path) == 1:
         parts.append(_ENVIRONMENT)
     else:
@@ -93,24 +94,18 @@ def _summary(path: list[str], text: str) -> str:
     return first.split(". ", maxsplit=1)[0].rstrip(".")
 
 
-def _argument(argument: Any) -> str:
-    named = argument.metavar or argument.name.upper()
-    several = "..." if argument.nargs == -1 and "..." not in named else ""
-    return f"{named}{several}" if argument.required or named.startswith("[") else f"[{named}{several}]"
-
-
 def _option(option: Any, context: Any) -> str:
     shown, _ = option.get_help_record(context)
-    return str(shown).replace("<list[", "<").replace("]>", ">").replace(" range>", ">")
+    return str(shown)
 
 
 def _entry(name: str, parameter: Any, context: Any) -> str:
-    _, said = parameter.get_help_record(context) or ("", "")
-    return f".TP\n.B {_escape(name)}\n{_prose(said)}"
+    _, text = parameter.get_help_record(context) or ("", "")
+    return f".TP\n.B {_escape(name)}\n{_prose(text)}"
 
 
 def _prose(text: str) -> str:
-    """Return paragraphs of Markdown as roff: code in bold, everything else as it stands."""
+    """Return paragraphs of Markdown as roff: code in bold, everything else unchanged."""
     paragraphs = [" ".join(each.split()) for each in text.split("\n\n")]
     return ".PP\n".join(f"{_CODE.sub(_code, _guarded(each))}\n" for each in paragraphs if each)
 

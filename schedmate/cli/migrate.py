@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from ..settings.settings import Loaded
-from .console import say
+from .console import print_line
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -46,18 +46,18 @@ def command(
     try:
         if check:
             check_schema(client)
-            say("the tables are as they should be")
+            print_line("the tables are as they should be")
             return
         missing = lost(client)
         ran = migrate(client, keep_days=settings.retention_days)
     finally:
         client.close()
     if missing:
-        say(f"created again, without their rows: {', '.join(missing)}")
+        print_line(f"created again, without their rows: {', '.join(missing)}")
         for line in _how_to_refill(missing):
-            say(line)
+            print_line(line)
         return
-    say(f"ran {', '.join(ran)}" if ran else "the tables are up to date")
+    print_line(f"ran {', '.join(ran)}" if ran else "the tables are up to date")
 
 
 def _how_to_refill(missing: list[str]) -> list[str]:

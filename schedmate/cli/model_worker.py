@@ -11,7 +11,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 def command(context: typer.Context) -> None:
     """Answer the workers' questions with a language model: vLLM in this process, or servers that are reached over HTTP.
 
-    Runs beside the GPUs, as a Faust worker of its own group. Start several to share the questions. Workers ask where
+    Runs on GPU hosts, as a Faust worker of its own group. Start several to share the questions. Workers ask where
     `processors.ask_models` is on.
 
     Examples: `schedmate --set language_model.servers=http://127.0.0.1:8000/v1 model-worker`,

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ..settings.settings import Loaded
-from .console import say
+from .console import print_line
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
@@ -21,7 +21,7 @@ def serve(  # noqa: PLR0917  # its options
     context: typer.Context,
     model: Annotated[str, typer.Argument(help="Directory or name of the model.")],
     host: Annotated[
-        str, typer.Option(help="Address to listen on. vLLM asks nobody who they are: keep it private.")
+        str, typer.Option(help="Address to listen on. vLLM does not authenticate its users: keep it private.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
     name: Annotated[str, typer.Option(help="What requests call the model.", show_default="as MODEL")] = "",
@@ -31,7 +31,7 @@ def serve(  # noqa: PLR0917  # its options
     python: Annotated[str, typer.Option(help="The Python whose environment holds vLLM.", show_default="this one")] = "",
     patience: Annotated[float, typer.Option(min=1, help="Seconds until it must answer.")] = 900.0,
 ) -> None:
-    """Start a vLLM server with the flags that SchedMate needs, say when it answers, and run until it is stopped.
+    """Start a vLLM server with the flags that SchedMate needs, report when it answers, and run until it is stopped.
 
     Whatever follows `--` goes to vLLM. Example: `schedmate models serve Qwen/Qwen2.5-7B-Instruct -- --gpu-memory-utilization=0.8`
     """
@@ -40,8 +40,8 @@ def serve(  # noqa: PLR0917  # its options
     asked = serving.Serving(model, name, host, port, longest, python or sys.executable, context.args)
 
     def ready() -> None:
-        say(f"ready: {asked.url}")
-        say(f"to use it: SCHEDMATE_LANGUAGE_MODEL__SERVERS={asked.url}")
+        print_line(f"ready: {asked.url}")
+        print_line(f"to use it: SCHEDMATE_LANGUAGE_MODEL__SERVERS={asked.url}")
 
     raise typer.Exit(serving.serve(asked, patience, ready))
 
@@ -59,10 +59,12 @@ def check(context: typer.Context) -> None:
     settings = loaded.settings.language_model
     servers = model_servers(settings)
     if not servers:
-        say("no server is configured: name some in language_model.servers, or start one with `schedmate models serve`")
+        print_line(
+            "no server is configured: name some in language_model.servers, or start one with `schedmate models serve`"
+        )
         raise typer.Exit(1)
     results = [ask(server, settings.timeout_seconds) for server in servers]
     for result in results:
-        say(str(result))
+        print_line(str(result))
     if not all(result.well for result in results):
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`schedmate notify`: tell people what was decided and done."""
+"""`schedmate notify`: send decisions and their results to people."""
 
 import typer
 
@@ -14,7 +14,7 @@ READ = ("decisions", "decision-results", "failures", "alarms", "job-events")
 
 @app.command()
 def command(context: typer.Context) -> None:
-    """Tell people what was decided and done, why, by whom and on which evidence: by webhook, Slack-compatible webhook, e-mail.
+    """Send what was decided and done, why, by whose order and on which evidence, to people: by webhook, Slack-compatible webhook, e-mail.
 
     It reads the topics on its own, so that nothing that acts ever waits for it. Each channel has a least severity: `critical` is an
     action that failed or could not be verified, `warning` what waits for a person, a failure of the infrastructure or an alarm,
@@ -41,11 +41,11 @@ def command(context: typer.Context) -> None:
         join = partial(KafkaConsumer, connection, group, READ, settings.kafka.session_timeout_s)
         with wait_for_broker(join, running.stop) as consumer:
 
-            def tell(batch: Batch) -> None:
+            def notify_people(batch: Batch) -> None:
                 for _, record in batch:
-                    notifier.take(record)
+                    notifier.add_record(record)
 
-            pump = Pump(consumer, producer, tell)
+            pump = Pump(consumer, producer, notify_people)
             running.telemetry.health = lambda: [*connection.problems(), *notifier.problems()]
             running.telemetry.export(notifier.metrics, pump.metrics)
             pump.run(running.stop)
@@ -77,7 +77,5 @@ def channels(wanted: NotifySection) -> dict[Channel, Urgency]:
         )
         found[email] = wanted.email_severity
     if not found:
-        raise SettingsError(
-            "expected notify.webhook, notify.slack_file or notify.smtp to be set: there is nobody to tell"
-        )
+        raise SettingsError("expected notify.webhook, notify.slack_file or notify.smtp to be set: there is no receiver")
     return found

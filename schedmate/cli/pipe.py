@@ -50,7 +50,7 @@ def command(
     kafka.brokers is set, a pipe can write under any job's id.
 
     The job never waits for us: while the broker is away, lines go to disk (producer.spool_mb) and are sent later, in order; past that
-    they are counted, and the count is sent. With a command, its stdout and stderr stay apart, its exit code and signals are kept.
+    they are counted, and the count is sent. With a command, its stdout and stderr stay separate, its exit code and signals are kept.
 
     Examples: `python train.py 2>&1 | schedmate pipe --job 4711`, and in a Slurm script: `srun schedmate pipe -- python train.py`
     """

@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from ..settings.settings import Loaded, SettingsError
-from ..times import since as moment
+from ..times import parse_since
 from .listing import Csv, Json, Since, print_rows
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 SPANS = {"hours": 3600, "days": 86_400, "weeks": 604_800}
-"""Parameters that say how far back a question looks, and their units in seconds."""
+"""Parameters that set how far back a question looks, and their units in seconds."""
 FROM_NEWEST = frozenset({"throughput"})
 """Questions that look back from a job's newest minute, not from now."""
 
@@ -34,9 +34,7 @@ def command(
         list[str] | None, typer.Argument(metavar="[PARAMETER=VALUE]...", help="Values of its parameters.")
     ] = None,
     *,
-    sql: Annotated[
-        str | None, typer.Option(help="A question of your own; parameters stand in it as {name:Type}.")
-    ] = None,
+    sql: Annotated[str | None, typer.Option(help="A query of your own; write its parameters as {name:Type}.")] = None,
     since: Since = "",
     as_json: Json = False,
     as_csv: Csv = False,
@@ -107,4 +105,4 @@ def _span(name: str, since: str) -> dict[str, str]:
         raise SettingsError(
             f"query {name or '--sql'} takes no --since: none of {', '.join(SPANS)} in it counts from now"
         )
-    return {unit: str(max(1, math.ceil((time.time() - moment(since)) / SPANS[unit])))}
+    return {unit: str(max(1, math.ceil((time.time() - parse_since(since)) / SPANS[unit])))}

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from ..settings.settings import Loaded, SettingsError
-from .console import say
+from .console import print_line
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -37,6 +37,6 @@ def command(
     try:
         for topic in dict.fromkeys(TOPICS_OF[table] for table in tables):
             count = refill(connection, f"{settings.kafka.group}-sink", writer, topic, settings.clickhouse.batch_rows)
-            say(f"read {count:,} records of {topic} again")
+            print_line(f"read {count:,} records of {topic} again")
     finally:
         writer.close()

@@ -21,6 +21,6 @@ class SafeConsole(Console):
             yield segment if segment.control else Segment(printable(segment.text), segment.style)
 
     def on_broken_pipe(self) -> None:
-        """End the process: nobody reads what is shown any more."""
+        """End the process: the reader of its output has gone."""
         self.quiet = True
         end_unread()

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from ..settings.settings import Loaded
-from ..times import since as moment
-from .console import say
+from ..times import parse_since
+from .console import print_line
 from .listing import Csv, Json, print_rows, since_option
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -30,7 +30,7 @@ def command(
     from ..shadow import DECISION, EXPLANATION, SUMMARY, as_row, gather, judge, summarise, summary
 
     loaded: Loaded = context.obj
-    begin = moment(since)
+    begin = parse_since(since)
     client = clickhouse_reader(loaded.settings.clickhouse)()
     try:
         judged = judge(gather(client, begin))
@@ -43,5 +43,5 @@ def command(
     empty = f"no decision was left in shadow mode (--since {since})"
     print_rows(SUMMARY, [summary(row) for row in summarise(judged)], empty=empty)
     if judged:
-        say("")
-        say(EXPLANATION)
+        print_line("")
+        print_line(EXPLANATION)

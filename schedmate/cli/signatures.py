@@ -7,7 +7,7 @@ import typer
 
 from ..settings.settings import Loaded
 from ..terminal import one_line
-from .console import say, say_json, warn
+from .console import print_json, print_line, warn
 from .listing import Csv, Json, print_rows
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ def list_all(
 
     Example: `schedmate signatures list --json | jq 'select(.component == "gpu").name'`
     """
-    known = _known(context)
+    known = _load_signatures(context)
     if as_json:
         import msgspec
 
         for one in known:
-            say_json(msgspec.json.encode(one))
+            print_json(msgspec.json.encode(one))
         return
     columns = ("signature", "error type", "component", "restartable", "confidence", "an example")
     rows = [(one.name, one.error_type, one.component, one.restartable, one.confidence, one.example) for one in known]
@@ -42,12 +42,12 @@ def list_all(
 
 @app.command()
 def show(context: typer.Context, name: Annotated[str, typer.Argument(help="A name that `list` shows.")]) -> None:
-    """Show everything known of one signature: what it matches, what it means, what to do, who says so."""
-    found = [one for one in _known(context) if one.name == name]
+    """Show everything known of one signature: what it matches, what it means, what to do, and the source."""
+    found = [one for one in _load_signatures(context) if one.name == name]
     if not found:
         import difflib
 
-        near = difflib.get_close_matches(name, [one.name for one in _known(context)], n=3)
+        near = difflib.get_close_matches(name, [one.name for one in _load_signatures(context)], n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else "see `schedmate signatures list`"
         warn(f"no signature {name}; {hint}")
         raise typer.Exit(2)
@@ -65,7 +65,7 @@ def show(context: typer.Context, name: Annotated[str, typer.Argument(help="A nam
             "matches": one.example,
             "but not": one.counter,
         }
-        say("\n".join(f"{label:<12} {text}" for label, text in rows.items()))
+        print_line("\n".join(f"{label:<12} {text}" for label, text in rows.items()))
 
 
 @app.command()
@@ -82,7 +82,7 @@ def test(
     from processors.diagnose.matcher import Matcher
     from streams.producers.stored import UnreadableLog, read_chunks
 
-    known, matched = Matcher(_known(context)), 0
+    known, matched = Matcher(_load_signatures(context)), 0
     try:
         for chunk in read_chunks(file):
             line = chunk.first_line
@@ -90,7 +90,7 @@ def test(
                 one = known.signature(numbers, text)
                 if one is not None:
                     matched += 1
-                    say(f"{line:>8}  {one.name}  {one_line(text[:300])}")
+                    print_line(f"{line:>8}  {one.name}  {one_line(text[:300])}")
                 line += not (text.endswith("\r") or index in chunk.cut)
     except UnreadableLog as error:
         warn(str(error))
@@ -103,13 +103,13 @@ def test(
 @app.command()
 def propose(
     context: typer.Context,
-    job: Annotated[str, typer.Argument(help="Only what was said about this job.", show_default="all")] = "",
+    job: Annotated[str, typer.Argument(help="Only feedback on this job.", show_default="all")] = "",
     *,
     hours: Annotated[
         float, typer.Option(min=0, help="Lines of so many hours are searched, as far as Kafka keeps them.")
     ] = 24.0,
 ) -> None:
-    """Make a signature of what people said with `schedmate feedback`, and say how often it would have fired.
+    """Make a signature from people's `schedmate feedback`, and count how often it would have fired.
 
     It prints a catalogue file. Look it over, and put what is right into a file of your own that `processors.signatures` names.
 
@@ -124,19 +124,19 @@ def propose(
     settings = context.obj.settings
     words = feedback_on(settings, job)
     if not words:
-        warn("nobody has said anything: see `schedmate feedback --help`")
+        warn("there is no feedback yet: see `schedmate feedback --help`")
         raise typer.Exit(1)
     ended_well = ends(settings)
     for one in words:
         try:
             fired = fire(pattern_of(one.line), history(settings, hours), ended_well)
             for line in as_toml(make(one, fired), fired):
-                say(line)
+                print_line(line)
         except (NoProposal, InvalidSignature) as error:
             warn(f"job {one_line(one.job)}, attempt {one.attempt}: {error}")
 
 
-def _known(context: typer.Context) -> "list[Signature]":
+def _load_signatures(context: typer.Context) -> "list[Signature]":
     from ..assembly import signatures
 
     loaded: Loaded = context.obj

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 DEFAULT_NODES = ("nodes.csv", "vc_config.csv", "openb_node_list_gpu_node.csv")
-"""Where nodes are looked for beside a trace."""
+"""Default file of nodes, in the directory of the trace."""
 
 
 def _list_policies(wanted: bool) -> None:
@@ -47,13 +47,15 @@ def command(
     nodes: Annotated[
         str,
         typer.Option(
-            metavar="FILE|COUNTxGPUS", help="Nodes: a CSV file, or for instance 287x8.", show_default="beside TRACE"
+            metavar="FILE|COUNTxGPUS",
+            help="Nodes: a CSV file, or for instance 287x8.",
+            show_default="in the directory of TRACE",
         ),
     ] = "",
     outcomes: Annotated[
         Path | None,
         typer.Option(
-            help="Write job_id,start_s,end_s,evictions of every job; {policy} in the name stands for the policy."
+            help="Write job_id,start_s,end_s,evictions of every job; {policy} in the name is replaced by the policy."
         ),
     ] = None,
     table: Annotated[Path | None, typer.Option(help="Write the figures of each policy as CSV.")] = None,
@@ -206,7 +208,7 @@ def _nodes(trace: Path, text: str) -> "list[NodeSpec]":
 
 
 def nodes_beside(trace: Path) -> "list[NodeSpec]":
-    """Return the nodes in the usual file beside a trace.
+    """Return the nodes in the default file in the directory of a trace.
 
     Raises:
         TraceError: There is none, or it cannot be read.
@@ -217,7 +219,7 @@ def nodes_beside(trace: Path) -> "list[NodeSpec]":
     found = next((file for name in DEFAULT_NODES if (file := trace.parent / name).is_file()), None)
     if found is None:
         raise TraceError(
-            f"expected {', '.join(DEFAULT_NODES)} beside {trace.name}; name another file, or say --nodes 16x8"
+            f"expected {', '.join(DEFAULT_NODES)} in the directory of {trace.name}; name another file, or use --nodes 16x8"
         )
     return read_nodes(found)
 

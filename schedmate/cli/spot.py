@@ -13,7 +13,7 @@ def command(context: typer.Context) -> None:
 
     Spot jobs are those of `bridge.evictable` that are not of `bridge.evict_for`; all others have priority. It asks the scheduler
     (`bridge.scheduler`) who has and who waits for GPUs, and changes nothing there: `schedmate bridge` holds spot jobs beyond the quota and
-    evicts spot jobs for others, where `bridge.modes` says so (docs/spot.md). One works, and others of its group stand by.
+    evicts spot jobs for others, where `bridge.modes` turns it on (docs/spot.md). One works, and others of its group wait as standbys.
 
     Example: `schedmate --set bridge.evictable=partition=spot --set spot.organisation=account spot`; later `schedmate query quotas`
     """

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..settings.settings import Loaded
-from ..times import at
-from ..times import since as moment
-from .console import say, warn
+from ..times import moment_at, parse_since
+from .console import print_line, warn
 from .listing import Csv, Json, Since, print_rows
 
 if TYPE_CHECKING:
@@ -45,14 +44,14 @@ def command(
     as_json: Json = False,
     as_csv: Csv = False,
 ) -> None:
-    """Say when each job that waits will start: a range, not a promise.
+    """Estimate when each waiting job will start: a range, not a promise.
 
     The queue, as the scheduler (`bridge.scheduler`) shows it now, is played forward many times, by priority and with backfilling.
-    How long jobs still take comes from Redis, where their progress and the advisor's estimates stand. Where nothing is known, it comes
+    How long jobs still take comes from Redis, which holds their progress and the advisor's estimates. Where nothing is known, it comes
     from how long they have run and from their limits, and the range is wide. Jobs that will be submitted later are not known: those of
-    higher priority delay what is said here.
+    higher priority delay these starts.
 
-    With `--keep` they go to Kafka: `schedmate query starts` tells how often the starts that came lay in what was said, and the page of a
+    With `--keep` they go to Kafka: `schedmate query starts` shows how often the actual starts were in the range, and the page of a
     waiting job shows it. With `--every` this is a service that does so again and again, for all jobs.
 
     Examples: `schedmate starts`, `schedmate starts 4711 --json`, `schedmate starts --since 1h`, `schedmate starts --every 300`
@@ -70,7 +69,7 @@ def command(
         return
     queue = actuator(loaded.settings.bridge, loaded.settings.slurm.clusters).queue()
     now = time.time()
-    begin = moment(since, now) if since else -math.inf
+    begin = parse_since(since, now) if since else -math.inf
     with known_durations(loaded.settings.redis) as known:
         made = present(queue, known, now)
     with _progress(futures if made.waiting else 0) as advance:
@@ -83,7 +82,7 @@ def command(
         _keep(loaded, wanted, by_job, now)
     if as_json or as_csv:
         rows = [
-            (one.job, by_job[one.job].view.user, at(by_job[one.job].since), by_job[one.job].need.nodes, by_job[one.job].need.gpus,
+            (one.job, by_job[one.job].view.user, moment_at(by_job[one.job].since), by_job[one.job].need.nodes, by_job[one.job].need.gpus,
              *(each if math.isfinite(each) else None for each in (one.expected, one.low, one.high)), one.chance)
             for one in wanted
         ]  # fmt: skip
@@ -102,7 +101,7 @@ def command(
     ]
     print_rows(SHOWN, shown, empty="no job waits")
     if shown:
-        say("\nJobs that are submitted later are not known; those of higher priority delay what is said here.")
+        print_line("\nJobs that are submitted later are not known; those of higher priority delay these starts.")
 
 
 def _when(seconds: float) -> str:

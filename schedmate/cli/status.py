@@ -8,12 +8,11 @@ import typer
 from schedmate_records import counted
 
 from ..advisor.remaining import remains_of
-from ..report.report import AGAIN, NO_CLOCK, NO_REPORT, rate, seconds
+from ..report.report import NO_CLOCK, NO_REPORT, outlook, rate, seconds
 from ..settings.settings import Loaded, SettingsError
-from ..times import ago, at, local_and_ago, span
-from ..times import since as moment
-from .cells import shown
-from .console import console, say_json, warn
+from ..times import ago, local_and_ago, moment_at, parse_since, span
+from .cells import as_text
+from .console import console, print_json, warn
 from .listing import Csv, Json, Since, blocks, print_rows
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def command(
     settings = loaded.settings.redis
     if not settings.url:
         raise SettingsError(
-            "the present state stands in Redis, and redis.url is empty: set it, or ask `schedmate query`"
+            "the current state is kept in Redis, and redis.url is empty: set it, or ask `schedmate query`"
         )
     with redis_client(settings) as client:
         if job is None:
@@ -53,13 +52,13 @@ def command(
             found = read_job(client, job, prefix=settings.prefix)
             statuses = [found] if found else []
     if since:
-        begin = moment(since)
+        begin = parse_since(since)
         statuses = [status for status in statuses if _updated(status) >= begin]
     if as_json:
         import msgspec
 
         for status in statuses:
-            say_json(msgspec.json.encode(status))
+            print_json(msgspec.json.encode(status))
     elif as_csv or job is None:
         show_all(statuses, as_csv=as_csv)
     elif statuses:
@@ -77,7 +76,7 @@ def show_all(statuses: "list[JobStatus]", *, as_csv: bool = False) -> None:
                    "alarms", "verdict", "verdict_message", "decision", "outcome")  # fmt: skip
         rows = [
             (one.job, one.state, one.attempt, " ".join(one.nodes), one.step, one.step_time_s, one.throughput, one.throughput_unit,
-             one.loss, at(one.metric_time), at(one.estimate_time), one.estimate_remaining_s, one.estimate_remaining_low_s,
+             one.loss, moment_at(one.metric_time), moment_at(one.estimate_time), one.estimate_remaining_s, one.estimate_remaining_low_s,
              one.estimate_remaining_high_s, " ".join(one.alarms), one.verdict, one.verdict_message, one.decision, one.outcome)
             for one in statuses
         ]  # fmt: skip
@@ -91,7 +90,7 @@ def show_all(statuses: "list[JobStatus]", *, as_csv: bool = False) -> None:
             _numbers(("step", one.step), ("loss", one.loss)),
             _speed(one),
             remains_of(one, now).partition(" (")[0],
-            at(one.metric_time),
+            moment_at(one.metric_time),
             note(one),
         )
         for one in statuses
@@ -118,33 +117,33 @@ def details(status: "JobStatus", curve: str = "") -> dict[str, str]:
     rows = {
         "job": status.job,
         "state": _joined(status.state, status.scheduler_state, _some("exit code {}", status.exit_code), _some("signal {}", status.signal)),
-        "since": at(status.state_time),
+        "since": moment_at(status.state_time),
         "attempt": status.attempt,
-        "where": _joined(", ".join(status.nodes), _count(status.gpus, "GPU"), _some("beside {}", status.packed_with)),
+        "where": _joined(", ".join(status.nodes), _count(status.gpus, "GPU"), _some("packed with {}", status.packed_with)),
         "what": _joined(status.command, _some("in {}", status.directory), _some("by {}", status.user)),
         "progress": _numbers(("step", status.step), ("epoch", status.epoch), ("loss", status.loss)),
         "speed": _joined(_speed(status), _throughput(status)) or _why_unknown(status),
         "step times": curve,
         "remains": remains_of(status, time.time()),
         "slowest rank": _slowest(status),
-        "last report": at(status.metric_time),
+        "last report": moment_at(status.metric_time),
         "alarms": "; ".join(status.alarms.values()),
         "checkpoint": _checkpoint(status),
         "saving": _saving(status),
         "lost if stopped": _lost(status),
         "slowed by": _some("{}, to {:.0%}", status.slowed_by, status.slowdown_ratio),
-        "verdict": _joined(_verdict(status), status.verdict_signature.replace("_", " "), _again(status)),
-        "said": at(status.verdict_time),
+        "verdict": _joined(_verdict(status), status.verdict_signature.replace("_", " "), _outlook(status)),
+        "verdict at": moment_at(status.verdict_time),
         "message": status.verdict_message if status.verdict_message not in status.verdict_line else "",
         "line": status.verdict_line,
-        "stands at": status.verdict_place,
-        "a person says": _some("{} (attempt {}, by {})", status.feedback_cause, status.feedback_attempt, status.feedback_user),
+        "log line": _log_line(status.verdict_place),
+        "feedback": _some("{} (attempt {}, by {})", status.feedback_cause, status.feedback_attempt, status.feedback_user),
         "failed before": "; ".join(_failed(one) for one in status.failures if one.attempt != status.verdict_attempt),
         "decision": _joined(status.decision, status.decision_mode, status.decision_reason),
         "outcome": _joined(status.outcome, status.outcome_detail),
         "warning": _joined(status.warning, status.warning_detail),
     }  # fmt: skip
-    return {name: shown(value, local_and_ago) for name, value in rows.items() if value not in ("", None)}
+    return {name: as_text(value, local_and_ago) for name, value in rows.items() if value not in ("", None)}
 
 
 def show_one(status: "JobStatus", curve: str = "") -> None:
@@ -203,13 +202,18 @@ def _why_unknown(status: "JobStatus") -> str:
     return f"unknown: {NO_REPORT if status.metric_time is None else NO_CLOCK}"
 
 
-def _again(status: "JobStatus") -> str:
-    return AGAIN[status.verdict_restartable] if status.verdict else ""
+def _outlook(status: "JobStatus") -> str:
+    return outlook(status.verdict_signature, status.verdict_restartable) if status.verdict else ""
+
+
+def _log_line(place: str) -> str:
+    """Return the line number of `place`, `topic/partition/offset:line`."""
+    return place.rpartition(":")[2]
 
 
 def _checkpoint(status: "JobStatus") -> str:
     """Return the last durable checkpoint: how old it is, its step, where it is."""
-    began = at(status.checkpoint_since)
+    began = moment_at(status.checkpoint_since)
     if began is None:
         return ""
     about = "" if status.checkpoint_attempt == status.attempt else f" (attempt {status.checkpoint_attempt})"
@@ -225,7 +229,7 @@ def _lost(status: "JobStatus") -> str:
 
 def _saving(status: "JobStatus") -> str:
     """Return the newest save where it is not complete."""
-    began = at(status.save_since)
+    began = moment_at(status.save_since)
     if began is None or status.save == "durable":
         return ""
     return _joined(f"{status.save} {ago(began)}", _some("usually takes {}", span(status.save_duration_s or 0.0)))
@@ -238,7 +242,7 @@ def _cause(status: "JobStatus") -> str:
 
 
 def _verdict(status: "JobStatus") -> str:
-    """Return the verdict in two words; one on an earlier attempt says so."""
+    """Return the verdict in two words, and the attempt if it is an earlier one."""
     if not status.verdict:
         return ""
     about = "" if status.verdict_attempt == status.attempt else f" (attempt {status.verdict_attempt})"

@@ -60,7 +60,7 @@ def _redis(settings: RedisSection, every: float) -> None:
 
     if not settings.url:
         raise SettingsError(
-            "the present state stands in Redis, and redis.url is empty: set it, try `schedmate web`, or give a log: `schedmate top -`"
+            "the current state is kept in Redis, and redis.url is empty: set it, try `schedmate web`, or give a log: `schedmate top -`"
         )
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise SettingsError(
@@ -75,7 +75,7 @@ def _redis(settings: RedisSection, every: float) -> None:
                 jobs[:] = read_jobs(client, MOST_JOBS, prefix=settings.prefix)
             except SinkUnavailable as error:
                 return jobs, str(error)
-            paces.take(jobs)
+            paces.update(jobs)
             return jobs, ""
 
         _watch(View(), look, paces, every)

@@ -10,7 +10,7 @@ from streams.topics import LAYOUTS
 
 from ..connections import kafka_connection
 from ..settings.settings import Loaded
-from .console import say
+from .console import print_line
 from .listing import Csv, Json, print_rows
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
@@ -38,7 +38,7 @@ def create(
     loaded: Loaded = context.obj
     kafka = loaded.settings.kafka
     made = create_topics(kafka_connection(kafka), partitions or kafka.partitions, replication or kafka.replication)
-    say(f"created {', '.join(made)}" if made else "all topics are there already")
+    print_line(f"created {', '.join(made)}" if made else "all topics are there already")
 
 
 @app.command("list")
@@ -70,7 +70,7 @@ def check(context: typer.Context) -> None:
     loaded: Loaded = context.obj
     problems = check_topics(kafka_connection(loaded.settings.kafka))
     for problem in problems:
-        say(problem)
+        print_line(problem)
     if problems:
         raise typer.Exit(1)
-    say("all topics are as they should be")
+    print_line("all topics are as they should be")

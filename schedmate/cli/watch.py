@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ..settings.settings import Loaded
-from .console import say
+from .console import print_line
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -31,4 +31,4 @@ def command(
     with service(loaded.settings, "watch") as running:
         stop: threading.Event = running.stop
         for line in watch(file, job_processor(loaded.settings.processors), every, stop.is_set):
-            say(line)
+            print_line(line)

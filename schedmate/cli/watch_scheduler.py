@@ -37,7 +37,9 @@ def slurm(
     checkpoint: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="What was told already.", show_default="slurm-events.json in producer.directory"
+            metavar="FILE",
+            help="Events that were sent already.",
+            show_default="slurm-events.json in producer.directory",
         ),
     ] = None,
     cluster: Annotated[
@@ -50,10 +52,10 @@ def slurm(
     """Watch Slurm's list of jobs, and ship what changes: submitted, described, started, packed, unpacked, requeued, ended.
 
     It needs Slurm's client commands and the right to see all jobs. Run one for each cluster. With `bridge.kept_jobs_directory` it keeps
-    the jobs' scripts there, too. With `producer.read_sources` it says of each submitted job what it trains, as its source tree says; with
-    `producer.ask_model` a language model looks for the rest, which is said once it is found.
+    the jobs' scripts there, too. With `producer.read_sources` it reports what each submitted job trains, from its source tree; with
+    `producer.ask_model` a language model looks for the rest, which follows once it is found.
 
-    Examples: `schedmate watch-scheduler slurm --interval 2`, and beside it `schedmate watch-scheduler slurm --cluster beta`
+    Examples: `schedmate watch-scheduler slurm --interval 2`, and for a second cluster `schedmate watch-scheduler slurm --cluster beta`
     """
     from scheduler_bridge.schedulers.slurm.client.kept_jobs import KeptJobs
     from scheduler_bridge.schedulers.slurm.events import SlurmWatcher
@@ -106,7 +108,9 @@ def kubernetes(
     checkpoint: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="What was told already.", show_default="kubernetes-events.json in producer.directory"
+            metavar="FILE",
+            help="Events that were sent already.",
+            show_default="kubernetes-events.json in producer.directory",
         ),
     ] = None,
 ) -> None:
@@ -145,7 +149,7 @@ def ray(
     checkpoint: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="What was told already.", show_default="ray-events.json in producer.directory"
+            metavar="FILE", help="Events that were sent already.", show_default="ray-events.json in producer.directory"
         ),
     ] = None,
 ) -> None:
@@ -171,7 +175,7 @@ def _watch(
     interval: float | None,
     make: Callable[[Callable[[], Producer]], "JobWatcher[Any]"],
 ) -> None:
-    """Run a watcher until the process is told to stop."""
+    """Run a watcher until the process is asked to stop."""
     from streams.kafka import KafkaProducer
     from streams.producers.metrics import ShippingMetrics
 

@@ -27,7 +27,7 @@ def command(
 ) -> None:
     """Serve a page on 127.0.0.1: which jobs are slow, stuck or failing, why, with the quoted lines, and what was decided.
 
-    It reads ClickHouse; operators act where `web.act` is set. Whoever has a shell on this host can read it. From elsewhere, come
+    It reads ClickHouse; operators act where `web.act` is set. Every user with a shell on this host can read it. From elsewhere, come
     through `ssh -L 8787:127.0.0.1:8787 HOST`, or put a proxy that asks who comes before it, and give its `--name`.
 
     Examples: `schedmate web`, `schedmate --set clickhouse.url=chdb:///var/lib/schedmate/history web --port 9000`

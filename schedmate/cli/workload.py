@@ -7,7 +7,7 @@ import typer
 
 from schedmate_records import counted
 
-from .console import say
+from .console import print_line
 
 if TYPE_CHECKING:
     from ..simulate.cluster import NodeSpec
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
 
-Out = Annotated[Path, typer.Argument(help="Where the trace is written, as CSV. Its nodes go to nodes.csv beside it.")]
+Out = Annotated[
+    Path, typer.Argument(help="Where the trace is written, as CSV. Its nodes go to nodes.csv in the same directory.")
+]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same workload.")]
 
 
@@ -45,7 +47,7 @@ def spot(
 
 @app.command()
 def classes(
-    trace: Annotated[Path, typer.Argument(help="A trace that names users, with its nodes beside it.")],
+    trace: Annotated[Path, typer.Argument(help="A trace that names users, with its nodes in the same directory.")],
     file: Out,
     *,
     seed: Seed = 0,
@@ -68,4 +70,6 @@ def _write(file: Path, jobs: "list[Job]", nodes: "list[NodeSpec]") -> None:
     spot = sum(1 for job in jobs if job.job_class is JobClass.SPOT)
     gpus = sum(node.gpus for node in nodes)
     cluster = f"{counted(gpus, 'GPU')} on {counted(len(nodes), 'node')}"
-    say(f"{counted(len(jobs), 'job')}, {spot:,} of them spot, in {file}; {cluster} in nodes.csv beside it")
+    print_line(
+        f"{counted(len(jobs), 'job')}, {spot:,} of them spot, in {file}; {cluster} in nodes.csv of that directory"
+    )

@@ -1,4 +1,4 @@
-"""What is known so far, folded from the topics alone: screens, checks and summary read it."""
+"""The state of the demo, from the topics alone: screens, checks and summary read it."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -24,19 +24,19 @@ from sinks.clickhouse import STORED_TOPICS
 from streams.accept import accept
 from streams.memory import MemoryBroker
 
-from .story import Moment, tell
+from .story import Moment, moment_of
 
 
 @dataclass
 class JobLine:
-    """One job as it stands.
+    """The current state of one job.
 
     Attributes:
         job: Its id.
         state: `queued`, `running`, or the scheduler's word for its end.
         slot: Where it runs or ran last.
         attempt: How often it was started before.
-        events: What the scheduler said of it, in order.
+        events: The scheduler's events about it, in order.
         metrics: By attempt and rank, in order.
         failures: Verdicts, in order.
     """
@@ -67,9 +67,9 @@ class JobLine:
 
     def slots(self) -> dict[int, str]:
         """Return where each attempt ran."""
-        return {event.attempt: event.nodes[0] for event in self.of(EventKind.STARTED) if event.nodes}
+        return {event.attempt: event.nodes[0] for event in self.events_of(EventKind.STARTED) if event.nodes}
 
-    def of(self, kind: EventKind) -> list[JobEvent]:
+    def events_of(self, kind: EventKind) -> list[JobEvent]:
         """Return the events of one kind."""
         return [event for event in self.events if event.kind is kind]
 
@@ -89,8 +89,8 @@ class Board:
     dead: list[DeadLetter] = field(default_factory=list)
     story: list[Moment] = field(default_factory=list)
 
-    def take(self, record: Record) -> None:
-        """Take in one record."""
+    def add(self, record: Record) -> None:
+        """Add one record."""
         match record:
             case JobEvent():
                 self._event(record)
@@ -150,16 +150,16 @@ class Watcher:
             records += map(accept, messages)
         moments = []
         for record in sorted(records, key=attrgetter("time")):
-            moment = None if self._repeats(record) else tell(record)
+            moment = None if self._repeats(record) else moment_of(record)
             if moment is not None:
                 moments.append(replace(moment, time=self._clock()))
-            self.board.take(record)
+            self.board.add(record)
         self.board.story += moments
         return moments
 
     def _repeats(self, record: Record) -> bool:
-        """True for a verdict that says again what was said."""
+        """True for a verdict that repeats an earlier one."""
         if not isinstance(record, Failure) or record.job not in self.board.jobs:
             return False
-        said = self.board.jobs[record.job].verdict(record.attempt)
-        return said is not None and (said.error_type, said.message) == (record.error_type, record.message)
+        verdict = self.board.jobs[record.job].verdict(record.attempt)
+        return verdict is not None and (verdict.error_type, verdict.message) == (record.error_type, record.message)

@@ -1,4 +1,4 @@
-"""What the demo promised, each promise a function that says whether it was kept."""
+"""The checks of the demo, each a function that returns whether it passed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ def check(facts: DemoFacts) -> list[Check]:
     return [Check(promise, *test(facts)) for promise, test in _PROMISES]
 
 
-def near(measured: float | None, clocked: Typical | None, share: float = NEAR) -> bool:
+def agrees(measured: float | None, clocked: Typical | None, share: float = NEAR) -> bool:
     """True where a measured step time, in seconds, agrees with a clocked one. Uneven steps have no sharper time than their spread."""
     if measured is None or clocked is None:
         return False
@@ -40,7 +40,7 @@ def near(measured: float | None, clocked: Typical | None, share: float = NEAR) -
 
 
 def _read(facts: DemoFacts) -> tuple[bool, str]:
-    wrong = [_gap(each) for each in facts.readings if not near(each.measured, each.clocked)]
+    wrong = [_gap(each) for each in facts.readings if not agrees(each.measured, each.clocked)]
     worst = max((_difference(each) for each in facts.readings), default=0.0)
     return not wrong and bool(facts.readings), "; ".join(wrong) or f"largest difference {worst:.1%}"
 
@@ -71,7 +71,7 @@ def _slowed(facts: DemoFacts) -> tuple[bool, str]:
     found = [each for each in facts.board.slowdowns if each.job == VICTIM.name and each.packed_job == NEIGHBOUR.name]
     if not found:
         return False, "no slowdown was found"
-    agree = [near(p.measured, p.clocked, NEAR_BESIDE) for p in facts.phases if p.name in ("before", "beside")]
+    agree = [agrees(p.measured, p.clocked, NEAR_BESIDE) for p in facts.phases if p.name in ("before", "packed")]
     one = found[0]
     return len(found) == 1 and agree == [
         True,
@@ -79,9 +79,9 @@ def _slowed(facts: DemoFacts) -> tuple[bool, str]:
     ], f"at {one.ratio:.0%} of its speed; the limit is {one.threshold:.0%}"
 
 
-def _parted(facts: DemoFacts) -> tuple[bool, str]:
+def _separated(facts: DemoFacts) -> tuple[bool, str]:
     line = facts.job(NEIGHBOUR)
-    packings = [event for event in line.of(EventKind.PACKED) if event.newcomer]
+    packings = [event for event in line.events_of(EventKind.PACKED) if event.newcomer]
     done = _done(facts, NEIGHBOUR, Action.CANCEL_PACKING)
     return (
         done and len(packings) == 1 and line.state == "completed" and line.attempt == 1,
@@ -96,9 +96,9 @@ def _recovered(facts: DemoFacts) -> tuple[bool, str]:
         return False, "no step time after a packing"
     share = before.measured / after.measured
     threshold = facts.board.slowdowns[0].threshold
-    agrees = near(after.measured, after.clocked, NEAR_BESIDE)
-    kept = share >= threshold and agrees and facts.job(VICTIM).state == "completed"
-    return kept, f"at {share:.0%} of its speed {after.delay:.1f} s after they were parted"
+    matching = agrees(after.measured, after.clocked, NEAR_BESIDE)
+    kept = share >= threshold and matching and facts.job(VICTIM).state == "completed"
+    return kept, f"at {share:.0%} of its speed {after.delay:.1f} s after they were separated"
 
 
 def _restarted(facts: DemoFacts) -> tuple[bool, str]:
@@ -136,10 +136,10 @@ def _went_on(facts: DemoFacts) -> tuple[bool, str]:
     path = about[0].checkpoint if about else ""
     if not steps or path not in [saved.path for saved in facts.board.saved.get(SAVER.name, [])]:
         return False, f"{line.state}; no step after it came back"
-    told = int(path.rpartition("step")[2].removesuffix(".npz"))
+    saved = int(path.rpartition("step")[2].removesuffix(".npz"))
     return steps[
         0
-    ] > told and line.state == "completed", f"saved at step {told}, goes on to step {steps[0]}: {line.state}"
+    ] > saved and line.state == "completed", f"saved at step {saved}, goes on to step {steps[0]}: {line.state}"
 
 
 def _left_alone(facts: DemoFacts) -> tuple[bool, str]:
@@ -153,7 +153,7 @@ def _left_alone(facts: DemoFacts) -> tuple[bool, str]:
 
 def _killed(facts: DemoFacts) -> tuple[bool, str]:
     line = facts.job(KILLED)
-    ends, verdict = line.of(EventKind.ENDED), line.verdict(0)
+    ends, verdict = line.events_of(EventKind.ENDED), line.verdict(0)
     if not ends or verdict is None:
         return False, f"{line.state}, no verdict"
     kept = ends[-1].signal == 9 and verdict.root is None and _untouched(facts, KILLED)
@@ -207,7 +207,7 @@ _PROMISES: tuple[tuple[str, Callable[[DemoFacts], tuple[bool, str]]], ...] = (
     ("Step times as read agree with the jobs' own clocks", _read),
     ("Every job learns: its loss, as read, falls", _learnt),
     (f"A packed neighbour slows {VICTIM.name}, and that is seen", _slowed),
-    ("They are parted; the neighbour runs later, alone", _parted),
+    ("The jobs are separated; the second job reruns alone", _separated),
     (f"{VICTIM.name} recovers", _recovered),
     (f"{FAULTY.name} loses its GPU, runs elsewhere, ends well", _restarted),
     ("Its node's kernel agrees, a person approves: drained", _drained),
@@ -215,7 +215,7 @@ _PROMISES: tuple[tuple[str, Callable[[DemoFacts], tuple[bool, str]]], ...] = (
     (f"{SAVER.name} goes on where it saved", _went_on),
     (f"{BUGGY.name} has a bug: line named, nothing restarted", _left_alone),
     (f"{KILLED.name} is killed: no line blamed, not restarted", _killed),
-    (f"{HEALTHY.name} is left in peace", _healthy),
+    (f"no action is taken on job {HEALTHY.name}", _healthy),
     ("GPU samples arrive", _gpus),
     ("No printed line is lost on the way", _complete),
     ("ClickHouse holds every record exactly once", _stored),

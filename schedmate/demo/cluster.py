@@ -14,7 +14,7 @@ from .jobs.clock import VARIABLE
 from .programs import PROGRAMS, Program
 
 SLOTS = 5
-"""Jobs at a time: those of the story run beside each other, on whatever machine the demo is tried."""
+"""Maximum number of jobs at a time: those of the story run in parallel, on any machine."""
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -23,7 +23,7 @@ class Cluster:
 
     Args:
         directory: Where programs and the jobs' own clocks lie; made where missing.
-        emit: Told every job event.
+        emit: Called with every job event.
         output: Given what jobs print.
     """
 

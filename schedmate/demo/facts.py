@@ -55,9 +55,9 @@ class DemoFacts:
     """Everything that the checks and the summary look at.
 
     Attributes:
-        board: What the topics said.
+        board: The records of the topics.
         readings: Every rank's step time.
-        phases: The victim before, beside and after its neighbour; empty where the packing was never found slow.
+        phases: The victim before, during and after the packing; empty where the packing was never found slow.
         gpus: Where GPU samples are from.
         pieces_shipped: Pieces of text handed to the shipper.
         pieces_read: Pieces that the processors classified.
@@ -82,7 +82,7 @@ class DemoFacts:
 
 
 def readings(board: Board, clocks: Path) -> tuple[DemoReading, ...]:
-    """Return the newest step time of every rank beside the one that it clocked over the same reports."""
+    """Return the newest step time of every rank with the one that it clocked over the same reports."""
     found = []
     for program in PROGRAMS:
         for rank in range(program.ranks):
@@ -98,17 +98,17 @@ def readings(board: Board, clocks: Path) -> tuple[DemoReading, ...]:
 
 
 def phases(board: Board, clocks: Path) -> tuple[Phase, ...]:
-    """Return the victim's step time before, beside and after its neighbour."""
+    """Return the victim's step time before, during and after the packing."""
     line = board.jobs.get(VICTIM.name)
     slowdown = next((each for each in board.slowdowns if each.job == VICTIM.name), None)
     if line is None or slowdown is None:
         return ()
     series = line.metrics.get((slowdown.attempt, 0), [])
-    unpacked = [event.time for event in line.of(EventKind.UNPACKED) if event.packed_with == NEIGHBOUR.name]
+    unpacked = [event.time for event in line.events_of(EventKind.UNPACKED) if event.packed_with == NEIGHBOUR.name]
     after = _after(series, unpacked[0], slowdown) if unpacked else None
     return (
         _phase("before", slowdown.before_s, _before(series, slowdown), clocks),
-        _phase("beside", slowdown.after_s, next((m for m in series if m.time == slowdown.time), None), clocks),
+        _phase("packed", slowdown.after_s, next((m for m in series if m.time == slowdown.time), None), clocks),
         _phase("after", after.step_time_s if after else None, after, clocks, unpacked[0] if unpacked else None),
     )
 
@@ -118,27 +118,27 @@ def _before(series: list[JobMetric], slowdown: Slowdown) -> JobMetric | None:
     return next((m for m in series if m.step_time_s == slowdown.before_s and m.time < slowdown.time), None)
 
 
-def _after(series: list[JobMetric], parted: float, slowdown: Slowdown) -> JobMetric | None:
+def _after(series: list[JobMetric], separated: float, slowdown: Slowdown) -> JobMetric | None:
     """Return the first metric after the packing that is above the monitor's threshold again; the last one where none is."""
-    later = [m for m in series if m.since is not None and m.since > parted and m.step_time_s]
+    later = [m for m in series if m.since is not None and m.since > separated and m.step_time_s]
     fast = (m for m in later if slowdown.before_s >= slowdown.threshold * (m.step_time_s or 0.0))
     return next(fast, later[-1] if later else None)
 
 
 def _phase(
-    name: str, measured: float | None, metric: JobMetric | None, clocks: Path, parted: float | None = None
+    name: str, measured: float | None, metric: JobMetric | None, clocks: Path, separated: float | None = None
 ) -> Phase:
     clocked = _clocked(VICTIM, metric, clocks) if metric else None
-    return Phase(name, measured, clocked, metric.time - parted if metric and parted else None)
+    return Phase(name, measured, clocked, metric.time - separated if metric and separated else None)
 
 
 def _clocked(program: Program, metric: JobMetric, clocks: Path) -> Typical | None:
-    """Return what the job clocked over the very steps that a metric's reports speak of."""
+    """Return the job's own clocking of the steps that a metric's reports cover."""
     clocked = clock.read(clocks / program.name, metric.attempt, metric.rank)
     if metric.step is None or metric.since_step is None or not program.numbers:
         since = metric.since if metric.since is not None else 0.0
         return clocked.between(since, metric.time, metric.reports - 1)
-    # The oldest report speaks of the steps between it and the one before.
+    # The oldest report covers the steps between it and the one before.
     stride = (metric.step - metric.since_step) // max(1, metric.reports - 1)
     return clocked.numbered(metric.since_step - stride + 1, metric.step, metric.reports)
 

@@ -11,7 +11,7 @@ INTERVAL_S = 1.0
 
 
 class Gpus:
-    """The GPU agent on a thread of its own. `label` says for a person where the samples are from."""
+    """The GPU agent on a thread of its own. `label` names the source of the samples."""
 
     def __init__(self, broker: MemoryBroker) -> None:
         self.label, source = _source()

@@ -21,7 +21,7 @@ from .story import Moment, kind
 EVERY_S = 0.15
 """Seconds between two drawings."""
 WIDE = 96
-"""Columns from which on there is room to say how each job prints."""
+"""Minimum columns for the description of each job."""
 ROWS_AROUND = 17
 """Rows of the terminal that are not for the story."""
 STATES = {"running": "green", "completed": "dim green", "failed": "red", "cancelled": "red", "queued": "yellow"}

@@ -66,7 +66,7 @@ class Pipeline:
         self.processor = job_processor(ProcessorSettings())
         nodes = Engine(node_processor(ProcessorSettings()))
         self._worker = LocalWorker(self.broker, [Engine(self.processor), nodes])
-        self.cluster = Cluster(directory / "jobs", self._emit, self.shipping.take)
+        self.cluster = Cluster(directory / "jobs", self._emit, self.shipping.add_output)
         self._bridge = Bridge(LocalActuator(self.cluster.scheduler), SETTINGS, self.publish)
         sinks = Sinks([StoreWriter("ClickHouse", self.writer.write, Outage("ClickHouse"))], threading.Event())
         producer = self.broker.producer()

@@ -26,7 +26,7 @@ class Program:
     priority: int = 0
 
 
-VICTIM = Program("bar", "a tqdm bar", "another job is packed beside it, and slows it")
+VICTIM = Program("bar", "a tqdm bar", "another job is packed with it, and slows it")
 FAULTY = Program("trainer", "a dict per report", "its GPU falls off the bus")
 BUGGY = Program("pairs", "key: value pairs", "its own Python has a bug")
 KILLED = Program("jsonl", "JSON lines", "someone kills it with SIGKILL")
@@ -37,6 +37,6 @@ URGENT = Program(
     "urgent", "key=value pairs", "must not wait: who loses least makes room", partition="urgent", priority=10
 )
 HEALTHY = Program("table", "an epoch/batch table", "waits for a slot, then ends well", numbers=False)
-NEIGHBOUR = Program("ranks", "lines of two ranks", "asks to be packed beside bar", ranks=2)
+NEIGHBOUR = Program("ranks", "lines of two ranks", "asks to be packed with bar", ranks=2)
 
 PROGRAMS = (VICTIM, FAULTY, BUGGY, KILLED, SAVER, HEALTHY, NEIGHBOUR, URGENT)

@@ -35,7 +35,7 @@ LOG = "schedmate.log"
 
 
 class CannotRun(UserError):
-    """The demo cannot run so; the message says what was expected and what came."""
+    """The demo cannot run with these arguments; the message states what was expected and what came."""
 
 
 def run(keep: Path | None, console: Console) -> bool:
@@ -114,7 +114,7 @@ def _watch_jobs(pipeline: Pipeline, watcher: Watcher, console: Console) -> bool:
             pipeline.step()
             screen.show(watcher.step())
             scenario.step(watcher.board)
-            if not (scenario.over(watcher.board) and pipeline.idle()):
+            if not (scenario.is_over(watcher.board) and pipeline.idle()):
                 quiet = None
             elif quiet is None:
                 quiet = time.monotonic()

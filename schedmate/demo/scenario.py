@@ -56,13 +56,13 @@ class Scenario:
                 self._approved.add(decision.id)
                 self._publish(_approval(decision))
 
-    def over(self, board: Board) -> bool:
+    def is_over(self, board: Board) -> bool:
         """True once every job was submitted and has ended."""
         return len(board.jobs) == len(PROGRAMS) and all(line.state in _OVER for line in board.jobs.values())
 
 
 def _kernel_line(node: str) -> NodeLogChunk:
-    """Return what the kernel of a node with a lost GPU says: the demo's machine has none that it could lose."""
+    """Return the kernel log of a node with a lost GPU: the demo's machine has none that it could lose."""
     line = "NVRM: Xid (PCI:0000:3b:00): 79, pid=4711, name=python, GPU has fallen off the bus."
     return NodeLogChunk(node=node, source="kernel", lines=[f"[ 4711.081515] {line}"], time=time.time())
 
@@ -76,7 +76,7 @@ def _approval(decision: Decision) -> OperatorCommand:
         about=decision.id,
         job=decision.job,
         user="operator",
-        reason="the kernel of that node says so, too",
+        reason="the kernel log of that node confirms it",
         time=now,
         expires=now + 600,
     )

@@ -39,7 +39,7 @@ class _Stream:
             )
         )
 
-    def take(self, data: bytes, arrived: float) -> None:
+    def feed(self, data: bytes, arrived: float) -> None:
         self._ship(self._chunker.add(self._splitter.feed(data, arrived), time.monotonic()))
 
     def flush_due(self) -> None:
@@ -65,15 +65,15 @@ class Shipping:
         self._streams: dict[tuple[str, int, int, str], _Stream] = {}
         self._lock = threading.Lock()
 
-    def take(self, output: StreamOutput) -> None:
-        """Take in what a job printed; no bytes end its stream."""
+    def add_output(self, output: StreamOutput) -> None:
+        """Ship output of a job; empty data ends its stream."""
         key = (output.job, output.attempt, output.rank, output.stream)
         with self._lock:
             stream = self._streams.get(key)
             if stream is None:
                 stream = self._streams[key] = _Stream(output, self._offer)
             if output.data:
-                stream.take(output.data, output.time)
+                stream.feed(output.data, output.time)
             else:
                 stream.finish()
                 del self._streams[key]

@@ -18,20 +18,20 @@ from schedmate_records import (
 
 from ..report.report import seconds
 
-CALM, GOOD, WARN, BAD = "default", "green", "yellow", "red"
+NEUTRAL, GOOD, WARN, BAD = "default", "green", "yellow", "red"
 
 
 @dataclass(frozen=True)
 class Moment:
-    """What happened to which job, in which colour to say it, and when it was told (seconds since 1970)."""
+    """What happened to which job, its colour, and when it was reported (seconds since 1970)."""
 
     job: str
     text: str
-    style: str = CALM
+    style: str = NEUTRAL
     time: float = 0.0
 
 
-def tell(record: Record) -> Moment | None:  # noqa: PLR0911  # one a kind of record
+def moment_of(record: Record) -> Moment | None:  # noqa: PLR0911  # one a kind of record
     """Return what is worth telling of a record."""
     match record:
         case JobEvent():
@@ -39,12 +39,12 @@ def tell(record: Record) -> Moment | None:  # noqa: PLR0911  # one a kind of rec
         case Failure():
             return _failure(record)
         case Slowdown() if record.recovered is not None:
-            text = f"at {record.recovered:.0%} of its speed again, without {record.packed_job} beside it"
+            text = f"at {record.recovered:.0%} of its speed again, without {record.packed_job}"
             return Moment(record.job, text, GOOD)
         case Slowdown():
             text = (
                 f"slowed by {record.packed_job}: {seconds(record.before_s)} a step before, {seconds(record.after_s)} "
-                f"beside it, {record.ratio:.0%} of its speed"
+                f"packed, {record.ratio:.0%} of its speed"
             )
             return Moment(record.job, text, WARN)
         case Checkpoint() if record.state is CheckpointState.DURABLE and record.path:
@@ -72,7 +72,7 @@ def _event(event: JobEvent) -> Moment | None:
             again = f", attempt {event.attempt + 1}" if event.attempt else ""
             return Moment(event.job, f"started on {where}{again}")
         case EventKind.PACKED if event.newcomer:
-            return Moment(event.job, f"packed beside {event.packed_with} on {where}", WARN)
+            return Moment(event.job, f"packed with {event.packed_with} on {where}", WARN)
         case EventKind.REQUEUED:
             return Moment(event.job, "back in the queue")
         case EventKind.ENDED:

@@ -14,7 +14,7 @@ from rich.text import Text
 from schedmate_records import Decision, Evidence, Failure, Outcome
 from sinks.clickhouse import QueryResult
 
-from ..report.report import seconds
+from ..report.report import outlook, seconds
 from .board import Board
 from .checks import Check
 from .facts import DemoFacts, DemoReading, Phase
@@ -25,11 +25,6 @@ from .story import kind
 
 _COMPARED = ("read", "clocked", "spread", "off by")
 _OBTAINED = {"stated": "step times", "rate": "rates", "timestamps": "time stamps", "arrival": "arrival"}
-_AGAIN = {
-    True: "starting again should help",
-    False: "starting again will not help",
-    None: "unclear whether to start again",
-}
 
 
 def show(
@@ -38,7 +33,7 @@ def show(
     """Print it all."""
     sections: list[tuple[str, Iterator[RenderableType]]] = [
         ("Step time: read from the log, and by the job's own clock", iter([_speeds(facts.readings)])),
-        (f"{VICTIM.name} before, beside and after {NEIGHBOUR.name}", iter([_phases(facts.phases)])),
+        (f"{VICTIM.name} before, during and after {NEIGHBOUR.name}", iter([_phases(facts.phases)])),
         ("Verdicts, each with the line that it rests on", _verdicts(facts.board)),
         ("Decisions, and what became of them", _decisions(facts.board)),
         ("Asked of ClickHouse (chDB, in this process)", _answers(answers)),
@@ -77,7 +72,7 @@ def _phases(phases: Sequence[Phase]) -> RenderableType:
     longest = max(phase.measured or 0.0 for phase in phases) or 1.0
     for phase in phases:
         length = round(30 * (phase.measured or 0.0) / longest)
-        style = "yellow" if phase.name == "beside" else "green"
+        style = "yellow" if phase.name == "packed" else "green"
         table.add_row(phase.name, *_compared(phase.measured, phase.clocked), Text("█" * length, style=style))
     return table
 
@@ -99,14 +94,14 @@ def _verdicts(board: Board) -> Iterator[RenderableType]:
                 (f"\n {verdict.job}", "bold"),
                 f", attempt {verdict.attempt + 1}: ",
                 (kind(verdict), "red"),
-                f" · {_AGAIN[verdict.restartable]} · confidence {verdict.confidence:.2f}",
+                f" · {outlook(verdict.signature, verdict.restartable)} · confidence {verdict.confidence:.2f}",
             )
             yield _indented(_described(verdict))
             yield _quotes(verdict.evidence[:3] or ([verdict.root] if verdict.root else []))
 
 
 def _described(verdict: Failure) -> str:
-    """Return who says it, and what, where no quoted line says the same."""
+    """Return the source of a verdict, and its message unless a quoted line has it."""
     source = f"by {verdict.source} {verdict.signature}".rstrip()
     quoted = verdict.root is not None and verdict.message in verdict.root.text
     return source if quoted else f"{source}: {verdict.message}"

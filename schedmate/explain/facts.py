@@ -1,4 +1,4 @@
-"""What is on record of an attempt of a job, from ClickHouse."""
+"""The records of an attempt of a job, from ClickHouse."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -51,22 +51,22 @@ _LOOKS = (
 
 @dataclass(frozen=True)
 class JobFacts:
-    """What is known. Rows have the names of the tables' columns.
+    """The records of an attempt. Rows have the names of the tables' columns.
 
     Attributes:
         job: The job.
         attempt: The attempt that the page is about.
         newest: The job's newest attempt, where the page is about its last failure; else 0.
-        verdicts: All revisions of its verdict, first said first; empty where nothing was said.
-        ran: When and where it ran and how it ended; None where no scheduler told.
+        verdicts: All revisions of its verdict, oldest first; empty for none.
+        ran: When and where it ran and how it ended; None where no scheduler reported it.
         progress: The last progress; None where none was reported.
         checkpoint: The last durable checkpoint that it could be started again from, its own or an earlier attempt's; None without one.
         failed_saves: Saves of the attempt that failed.
         decisions: What the bridge decided on the job, newest first, and what became of it.
-        findings: What its nodes' logs and GPUs said while it was there, the worst first.
-        slowdowns: Other jobs beside which it was slower, and its speed without them (`recovered`) where that was measured.
-        looks: What language models said last of the attempt's verdicts.
-        people: What people said was the cause, the last word first.
+        findings: Findings in its nodes' logs and GPU metrics while it was there, the worst first.
+        slowdowns: Packings that slowed it, and its speed after them (`recovered`) where that was measured.
+        looks: Last answers of language models about the attempt's verdicts.
+        people: Causes that people named, newest first.
         neighbours: Failures of other jobs on the node that the verdict names, within a week.
     """
 

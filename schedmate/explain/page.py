@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 from processors.diagnose import Signature
-from schedmate_records import FailureSource
+from schedmate_records import Action, FailureSource, Mode, Outcome
 
+from ..report.report import outlook
 from ..terminal import one_line
 from ..times import ago, local
 from .facts import OWN_MEMORY, JobFacts
@@ -19,25 +20,25 @@ _SOURCES: Mapping[str, str] = {
     FailureSource.TRACEBACK: "the program's traceback",
     FailureSource.EXIT: "how the attempt ended",
     FailureSource.MODEL: "the language model",
-    FailureSource.NODE_LOGS: "the node's own log",
-    FailureSource.GPU_METRICS: "the samples of its GPUs",
-    FailureSource.NONE: "nothing that is on record",
+    FailureSource.NODE_LOGS: "the log of the node",
+    FailureSource.GPU_METRICS: "the GPU metrics of the node",
+    FailureSource.NONE: "no recorded source",
 }
 _ON_PURPOSE = frozenset({"cancelled", "keyboard_interrupt", "sigint"})
-"""Causes that are a person's decision: nobody asks whether starting again would help."""
+"""Causes that are a person's decision: whether a restart helps is no question."""
 _BY_TYPE = {
-    "infrastructure": "Look at the node and part that the verdict names; keep the job away from there until its cause is known.",
-    "framework": "Look at the versions of the libraries in the traceback; starting again as it is will hardly help.",
-    "user_script": "Mend the program, its configuration or its data; starting again as it is will fail again.",
-    "other": "It was ended from outside: ask who or what did; nothing is wrong with the job itself.",
-    "unknown": "Nothing on record explains it: look at the end of its log, and at the kernel log of its nodes.",
+    "infrastructure": "Check the node and the component that the verdict names. Exclude the node until the cause is known.",
+    "framework": "Check the versions of the libraries in the traceback. An unchanged job will probably fail again.",
+    "user_script": "Fix the program, its configuration or its data. An unchanged job will fail again.",
+    "other": "The job was ended from outside and has no fault of its own. Check who or what ended it.",
+    "unknown": "No record explains the failure. Check the end of the job's log and the kernel logs of its nodes.",
 }
 
 
 class Part(NamedTuple):
-    """A sentence (`text`), or a line of a log (`quote`) and where it stands, as far as known.
+    """A sentence (`text`), or a line of a log (`quote`) and its place, if known.
 
-    `moments`: those that the sentence names, in this host's time.
+    `moments`: times that the sentence names, in this host's time.
     """
 
     kind: Literal["text", "quote"]
@@ -48,17 +49,17 @@ class Part(NamedTuple):
 
 @dataclass
 class Section:
-    """A heading, and what stands below it."""
+    """A heading and its parts."""
 
     title: str
     parts: list[Part] = field(default_factory=list)
 
-    def say(self, text: str, *moments: object) -> None:
+    def add_sentence(self, text: str, *moments: object) -> None:
         """Add a sentence. `moments` are those that `_moment` wrote into it, in order."""
         known = tuple(each for each in moments if isinstance(each, datetime))
         self.parts.append(Part("text", one_line(text), moments=known))
 
-    def quote(self, named: str, text: str, place: Mapping[str, Any] | None = None) -> None:
+    def add_quote(self, named: str, text: str, place: Mapping[str, Any] | None = None) -> None:
         """Add a line of a log; `place` has its topic, partition, offset and line."""
         self.parts.append(Part("quote", f"{one_line(named)} | {one_line(text)}", place))
 
@@ -79,7 +80,7 @@ def _folded(text: str, width: int | None) -> list[str]:
 
 
 def markdown(facts: JobFacts, signatures: Mapping[str, Signature]) -> str:
-    """Return the page as Markdown; quoted lines stand as code, and words of a job mark nothing up."""
+    """Return the page as Markdown. Quoted lines are code, and markup in a job's text is escaped."""
     lines: list[str] = []
     for section in sections(facts, signatures):
         lines += [f"{'##' if lines else '#'} {_escaped(section.title)}", ""]
@@ -97,7 +98,7 @@ def _escaped(text: str) -> str:
 
 
 def sections(facts: JobFacts, signatures: Mapping[str, Signature]) -> Iterator[Section]:
-    """Yield the sections of the page that say something, in the order in which a colleague reads them."""
+    """Yield the sections of the page that are not empty, in reading order."""
     makers: tuple[Callable[..., Section], ...] = (
         _head,
         _verdict,
@@ -131,26 +132,26 @@ def _head(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
             if part
         )
         who = f", of {ran['user']}" if ran["user"] else ""
-        section.say(
+        section.add_sentence(
             f"Started {_moment(ran['started'])} on {nodes}{who}; {ended}{f' ({how})' if how else ''}.",
             ran["started"],
             ran["ended"],
         )
     else:
-        section.say("No scheduler told of this attempt.")
+        section.add_sentence("No scheduler reported this attempt.")
     if facts.newest > facts.attempt:
-        section.say(
-            f"The job is at attempt {facts.newest} by now, of which nothing bad is known; this is its last failure."
+        section.add_sentence(
+            f"The job is now at attempt {facts.newest}, which has no known failure. This page is about its last failure."
         )
     if facts.progress:
         last = facts.progress
         speed = f", {last['step_time_s']:.4g} s a step" if last["step_time_s"] is not None else ""
         loss = f", loss {last['loss']:.4g}" if last["loss"] is not None else ""
-        section.say(f"Last progress {_moment(last['time'])}: step {last['step']}{speed}{loss}.", last["time"])
+        section.add_sentence(f"Last progress {_moment(last['time'])}: step {last['step']}{speed}{loss}.", last["time"])
     if facts.checkpoint:
-        section.say(_checkpoint(facts, facts.checkpoint), facts.checkpoint["since"])
+        section.add_sentence(_checkpoint(facts, facts.checkpoint), facts.checkpoint["since"])
     if facts.failed_saves:
-        section.say(f"{facts.failed_saves} save(s) of a checkpoint failed.")
+        section.add_sentence(f"{facts.failed_saves} save(s) of a checkpoint failed.")
     return section
 
 
@@ -158,7 +159,7 @@ def _checkpoint(facts: JobFacts, last: Row) -> str:
     """Return where the attempt could be started again from."""
     whose = "" if last["attempt"] == facts.attempt else f" (by attempt {last['attempt']})"
     step = f", step {last['step']}" if last["step"] is not None else ""
-    where = f", {last['path']}" if last["path"] else ", at a place that no line names"
+    where = f", {last['path']}" if last["path"] else ", at an unknown path"
     return f"Last durable checkpoint {_moment(last['since'])}{whose}{step}{where}."
 
 
@@ -166,126 +167,128 @@ def _verdict(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
     section, row = Section("Verdict"), facts.verdict
     if row is None:
         taken = bool(facts.verdicts)
-        section.say(
-            "None in force: the last one was retracted." if taken else "None: nothing on record shows a failure."
-        )
+        section.add_sentence("None: the last verdict was retracted." if taken else "None: no record shows a failure.")
         if taken:
-            section.say(f"{facts.verdicts[-1]['message']}.")
+            section.add_sentence(f"{facts.verdicts[-1]['message']}.")
         return section
     component = f" ({row['faulty_component']})" if row["faulty_component"] != "none" else ""
     at = f" on {row['node']}" if row["node"] else ""
     cause = f": {row['signature'].replace('_', ' ')}" if row["signature"] else ""
-    section.say(f"{row['error_type'].replace('_', ' ')}{component}{at}{cause}.")
+    section.add_sentence(f"{row['error_type'].replace('_', ' ')}{component}{at}{cause}.")
     if not (row["root_text"] and row["message"] in row["root_text"]):
-        section.say(f"{row['message']}.")
-    again = {True: "should help", False: "will not help", None: "may or may not help"}[row["restartable"]]
+        section.add_sentence(f"{row['message']}.")
+    again = _capitalised(outlook(row["signature"], row["restartable"]))
     if row["signature"] in _ON_PURPOSE:
-        again = "is up to who ended it"
-    section.say(f"Cause {row['signature']}, confidence {row['confidence']:.2f}. Starting again {again}.")
+        again = "Restart it if it was ended by mistake"
+    section.add_sentence(f"Cause {row['signature']}, confidence {row['confidence']:.2f}. {again}.")
     if row["root_line"] is None:
-        section.say("No line explains it.")
+        section.add_sentence("No log line explains it.")
     for one in row["evidence"]:
-        section.quote(_place(one), one["text"], one)
+        section.add_quote(_place(one), one["text"], one)
     return section
 
 
 def _people(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
-    section = Section("What people say")
+    section = Section("Feedback")
     for one in facts.people:
         component = f" ({one['component']})" if one["component"] != "none" else ""
         kind = "" if one["error_type"] == "unknown" else f", {one['error_type'].replace('_', ' ')}{component}"
         comment = f": {one['comment']}" if one["comment"] else ""
-        section.say(f"{one['user']}, {_moment(one['time'])}: the cause was {one['cause']}{kind}{comment}.", one["time"])
+        section.add_sentence(
+            f"{one['user']}, {_moment(one['time'])}: the cause was {one['cause']}{kind}{comment}.", one["time"]
+        )
         if one["line"]:
-            section.quote("named by a person", one["line"])
+            section.add_quote("line named in the feedback", one["line"])
     return section
 
 
 def _for(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
-    section, row = Section("What speaks for it"), facts.verdict
+    section, row = Section("Evidence for it"), facts.verdict
     if row is None:
         return section
-    section.say(f"It rests on {_SOURCES.get(row['source'], row['source'])}.")
+    section.add_sentence(f"Source: {_SOURCES.get(row['source'], row['source'])}.")
     for source in row["confirmed_by"]:
-        section.say(f"Confirmed by {_SOURCES.get(source, source)}.")
+        section.add_sentence(f"Confirmed by {_SOURCES.get(source, source)}.")
     before = [one for one in facts.verdicts[:-1] if one["signature"] == row["signature"]]
     if before:
-        section.say(
-            f"Said first {_moment(before[0]['time'])}, and again in {len(before)} later revision(s).", before[0]["time"]
+        section.add_sentence(
+            f"First reported {_moment(before[0]['time'])}, and again in {len(before)} later revision(s).",
+            before[0]["time"],
         )
     if row["final"] and (row["exit_code"] or row["signal"]):
-        how = " ".join(filter(None, (_some("exit code", row["exit_code"]), _some("signal", row["signal"]))))
-        section.say(f"The attempt did end badly ({how}).")
+        section.add_sentence(_exit_of(row))
     for one in facts.looks if row["source"] != FailureSource.MODEL else ():
         if one["error_type"] == row["error_type"]:
-            section.say(f"The language model {one['model']} says so too.")
+            section.add_sentence(f"The language model {one['model']} agrees.")
     _found(section, facts, row, "for")
     for one in facts.neighbours if row["error_type"] in {"infrastructure", "unknown"} else ():
-        section.say(f"The same node failed job {one['job']} {_moment(one['time'])}: {one['signature']}.", one["time"])
+        section.add_sentence(
+            f"Job {one['job']} failed on the same node {_moment(one['time'])}: {one['signature']}.", one["time"]
+        )
     return section
 
 
 def _against(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
-    section, row = Section("What speaks against it"), facts.verdict
+    section, row = Section("Evidence against it"), facts.verdict
     if row is None:
         return section
     for source in row["contradicted_by"]:
-        section.say(f"It is not borne out by {_SOURCES.get(source, source)}.")
+        section.add_sentence(f"Not confirmed by {_SOURCES.get(source, source)}.")
     for one in facts.looks:
         if one["error_type"] != row["error_type"]:
             part = f" ({one['faulty_component']})" if one["faulty_component"] != "none" else ""
             at = f", line {one['root_line']}" if one["root_line"] else ""
-            section.say(
-                f"The language model {one['model']} says {one['error_type'].replace('_', ' ')}{part}{at}; it need not be right."
+            section.add_sentence(
+                f"The language model {one['model']} disagrees: {one['error_type'].replace('_', ' ')}{part}{at}."
             )
     _found(section, facts, row, "against")
     others = {one["signature"]: one for one in facts.verdicts[:-1] if one["signature"] not in {row["signature"], ""}}
     for one in others.values():
-        section.say(
-            f"Revision {one['revision']} said {one['error_type'].replace('_', ' ')}, {one['signature']}: {one['message']}"
+        section.add_sentence(
+            f"Revision {one['revision']} was {one['error_type'].replace('_', ' ')}, {one['signature']}: {one['message']}"
         )
     if row["confidence"] < 0.6:
-        section.say("Its confidence is low.")
+        section.add_sentence("Its confidence is low.")
     if not row["final"]:
-        section.say("The attempt had not ended when it was said.")
+        section.add_sentence("The attempt had not ended when the verdict was made.")
     return section
 
 
 def _nodes(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
-    section = Section("What else its nodes said")
+    section = Section("Other findings on its nodes")
     _found(section, facts, facts.verdict, "")
     return section
 
 
 def _slowed(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
-    section = Section("What slowed it")
+    section = Section("Slowdowns")
     for one in facts.slowdowns:
         at = f" on {one['node']}" if one["node"] else ""
-        apart = "" if one["recovered"] is None else f"; without it at {one['recovered']:.0%}"
-        section.say(
-            f"{_moment(one['time'])} beside job {one['packed_job']}{at} it ran at {one['ratio']:.0%} of its speed "
-            f"({one['before_s']:.4g} s a step before, {one['after_s']:.4g} s beside it){apart}.",
+        recovered = "" if one["recovered"] is None else f"; afterwards at {one['recovered']:.0%}"
+        section.add_sentence(
+            f"{_moment(one['time'])} packed with job {one['packed_job']}{at}, it ran at {one['ratio']:.0%} of its speed "
+            f"({one['before_s']:.4g} s per step before, {one['after_s']:.4g} s during the packing){recovered}.",
             one["time"],
         )
     return section
 
 
 def _found(section: Section, facts: JobFacts, row: Row | None, bearing: str) -> None:
-    """Quote what the nodes said that bears so on the verdict `row`."""
+    """Add the findings on the nodes whose bearing on the verdict `row` is `bearing`."""
     for one in facts.findings:
         if _bearing(one, row) == bearing:
             which = one["device"] or (f"GPU {one['gpu']}" if one["gpu"] is not None else "")
             often = f", {one['times']} times" if one["times"] > 1 else ""
             part = " ".join(word for word in (one["component"].replace("none", ""), which) if word)
-            section.say(
+            section.add_sentence(
                 f"{_moment(one['time'])} {one['node']}: {one['signature']}{f' ({part})' if part else ''}, {one['severity']}{often}.",
                 one["time"],
             )
-            section.quote(_place(one), one["text"], one)
+            section.add_quote(_place(one), one["text"], one)
 
 
 def _bearing(one: Row, row: Row | None) -> str:
-    """Return `for` or `against` as a finding speaks for or against the verdict `row`; empty where it does neither."""
+    """Return `for` or `against` if a finding supports or contradicts the verdict `row`, else an empty string."""
     if row is None:
         return ""
     infrastructure, part = row["error_type"] == "infrastructure", row["faulty_component"]
@@ -297,17 +300,36 @@ def _bearing(one: Row, row: Row | None) -> str:
 
 
 def _done(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
-    section = Section("What was done")
+    section = Section("Actions")
     for one in reversed(facts.decisions):
-        mode = {"act": "", "approve": " (a person is asked)"}.get(one["mode"], " (published only)")
-        detail = f": {one['detail']}" if one["detail"] else ""
-        section.say(
-            f"{_moment(one['time'])} {one['action']}{mode}, because {one['reason'].rstrip('.')}: {one['outcome']}{detail}.",
-            one["time"],
+        section.add_sentence(
+            f"{_moment(one['time'])} {_action_of(one)} Reason: {one['reason'].rstrip('.')}.", one["time"]
         )
     if not section.parts:
-        section.say("Nothing was decided.")
+        section.add_sentence("No action was decided.")
     return section
+
+
+def _action_of(decision: Row) -> str:
+    """Return what was done about a decision, or would have been done in shadow mode, as a sentence."""
+    action = Action(decision["action"])
+    unanswered = decision["mode"] == Mode.SHADOW and decision["outcome"] == "waiting"
+    if unanswered or decision["outcome"] == Outcome.SHADOWED:
+        return f"Would have {action.past_participle}; {action.plural} are in shadow mode."
+    asked = ", with approval" if decision["mode"] == Mode.APPROVE else ""
+    detail = f" ({decision['detail'].rstrip('.')})" if decision["detail"] else ""
+    return f"{_capitalised(action.replace('_', ' '))}{asked}: {decision['outcome'].replace('_', ' ')}{detail}."
+
+
+def _exit_of(verdict: Row) -> str:
+    """Return how the attempt ended, as a sentence."""
+    if verdict["signal"]:
+        return f"The job was killed by signal {verdict['signal']}."
+    return f"The job exited with code {verdict['exit_code']}."
+
+
+def _capitalised(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _todo(facts: JobFacts, signatures: Mapping[str, Signature]) -> Section:
@@ -315,12 +337,12 @@ def _todo(facts: JobFacts, signatures: Mapping[str, Signature]) -> Section:
     if row is None:
         return section
     known = signatures.get(row["signature"])
-    section.say(known.action if known else _BY_TYPE.get(row["error_type"], _BY_TYPE["unknown"]))
+    section.add_sentence(known.action if known else _BY_TYPE.get(row["error_type"], _BY_TYPE["unknown"]))
     if known:
-        section.say(f"Source: {known.source}.")
+        section.add_sentence(f"Source: {known.source}.")
     if facts.neighbours and row["error_type"] in {"infrastructure", "unknown"} and row["signature"] not in OWN_MEMORY:
-        section.say(
-            f"Take {row['node']} out until it is checked: {len(facts.neighbours)} other failure(s) there within a week."
+        section.add_sentence(
+            f"Drain {row['node']} until it is checked: {len(facts.neighbours)} other failure(s) there within a week."
         )
     return section
 

@@ -1,4 +1,4 @@
-"""The rows that several tables hold of one job: few of each, so that they are read once, and what is to be said follows from them.
+"""The rows that several tables hold of one job: few of each, so that they are read once.
 
 To plan a question costs ClickHouse more than to read a job's rows, and a question over several tables costs more than one over each.
 """
@@ -44,14 +44,14 @@ _RESULTS: Final = (
 
 @dataclass(frozen=True)
 class JobRecords:
-    """What is on record of `job`, with the names of the tables' columns.
+    """The records of `job`, with the names of the tables' columns.
 
     Attributes:
         job: The job.
         found: Which job of its id it is, and the others.
         events: What schedulers reported of it, the newest first; what pipes reported where no scheduler did, since every user can write
             events of pipes.
-        verdicts: All revisions of its verdicts: newest attempt first, then as they were said.
+        verdicts: All revisions of its verdicts: newest attempt first, oldest revision first.
         alarms: Each alarm once, the newest first; `standing` where nothing ended it.
         saves: Each save of a checkpoint once, the newest first.
         decisions: What the bridge decided on it, the newest first.
@@ -82,12 +82,12 @@ def read_records(client: Client, job: str) -> JobRecords:
         answer = ask(client, sql, values)
         return [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
 
-    said = run(client, "history", {"job": str(JobReference(found.job, found.incarnation)), "limit": str(_LIMIT)})
+    history = run(client, "history", {"job": str(JobReference(found.job, found.incarnation)), "limit": str(_LIMIT)})
     return JobRecords(
         job=found.job,
         found=found,
         events=rows(_EVENTS),
-        verdicts=[dict(zip(said.columns, row, strict=True)) for row in said.rows],
+        verdicts=[dict(zip(history.columns, row, strict=True)) for row in history.rows],
         alarms=rows(_ALARMS),
         saves=rows(_SAVES),
         decisions=rows(_DECISIONS),

@@ -16,7 +16,7 @@ STRUCTURED = json.dumps({"backend": "xgrammar", "disable_any_whitespace": True})
 """Free whitespace inside a schema can use up all tokens of a weak model; a fixed backend keeps answers the same from run to run."""
 
 _FIND = "import importlib.util as i, sys; sys.exit(i.find_spec('vllm') is None)"
-_INSTALL = "install it with `pip install 'schedmate[gpu]'`, or name the Python that has it with --python"
+_INSTALL = "run `pip install '.[gpu]'` in the checkout, or name the Python that has it with --python"
 
 
 @dataclass(frozen=True)

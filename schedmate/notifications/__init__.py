@@ -1,1 +1,1 @@
-"""Messages to people: what was decided and done, why, by whom and on which evidence. They never stand in the way of acting."""
+"""Messages to people: what was decided and done, why, by whose order and on which evidence. They never delay an action."""

@@ -58,7 +58,7 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 
 
 class ChannelError(UserError):
-    """A message did not go; the text says what came. It may be tried again."""
+    """A message was not delivered; the text states what came. It may be tried again."""
 
 
 class Channel(Protocol):
@@ -75,7 +75,7 @@ class Channel(Protocol):
 
 
 class WebhookChannel:
-    """Posts the whole record with title, text and labels, as JSON. The key of the message stands in `Idempotency-Key`.
+    """Posts the whole record with title, text and labels, as JSON. The key of the message is in `Idempotency-Key`.
 
     Args:
         url: Where to.
@@ -128,7 +128,7 @@ class EmailChannel:
         server: `host:port`.
         sender: Its address.
         to: Who gets every message.
-        user_domain: The owner of a job gets what concerns it at USER@DOMAIN; empty: nobody does.
+        user_domain: Domain of the addresses of jobs' owners, USER@DOMAIN; empty: owners get no messages.
         login: User and password; None: none.
         tls: Whether the server must offer STARTTLS.
     """
@@ -151,7 +151,7 @@ class EmailChannel:
         self._login, self._tls = login, tls
 
     def send(self, message: Notification, user: str) -> None:
-        """Send it, to nobody where nobody is to get it."""
+        """Send it; do nothing without a recipient."""
         owner = [f"{user}@{self._user_domain}"] if self._user_domain and _ADDRESSABLE.fullmatch(user) else []
         receivers = [*self._to, *owner]
         if not receivers:
@@ -194,9 +194,9 @@ def _post(url: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> None
     except (OSError, ValueError) as error:
         came = f"no answer within {TIMEOUT_S:g} s" if deadline.expired else error
         raise ChannelError(f"expected {where} to take the message: {came}") from error
-    except http.client.HTTPException as error:  # no HTTP came; what it says may quote the address
+    except http.client.HTTPException as error:  # no HTTP came; its text may quote the address
         came = f"no answer within {TIMEOUT_S:g} s" if deadline.expired else type(error).__name__
-        raise ChannelError(f"expected {where} to speak HTTP, got {came}") from error
+        raise ChannelError(f"expected an HTTP answer from {where}, got {came}") from error
 
 
 def _plain(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What is worth a message, and what it says."""
+"""Which records lead to a message, and its text."""
 
 import shlex
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ _OF_OUTCOME = {
     Outcome.FAILED: Urgency.CRITICAL,
     Outcome.UNVERIFIED: Urgency.CRITICAL,
 }
-"""A shadow is what somebody chose to see in a report; a beginning has an end that is told."""
+"""Outcomes without a message: a report shows shadows, and a beginning is followed by an end."""
 
 
 @dataclass(frozen=True)

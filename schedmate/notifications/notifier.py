@@ -25,7 +25,7 @@ KEPT = 20_000
 WAITING = 1000
 """Messages that wait for one channel at most; the newest is dropped and counted."""
 GIVE_UP_S = 600.0
-"""A message that did not go for so long is dropped and counted: what is older helps nobody."""
+"""Age at which an undelivered message is dropped and counted: it is of no use any more."""
 
 
 class NotifierMetrics:
@@ -36,14 +36,14 @@ class NotifierMetrics:
         self.dropped = Counter(
             "schedmate_notify_dropped", "Messages that did not go in time, by channel.", ["channel"], registry=None
         )
-        self.repeats = Counter("schedmate_notify_repeats", "Messages left out as told already.", registry=None)
+        self.repeats = Counter("schedmate_notify_repeats", "Messages left out as sent already.", registry=None)
         for channel in ("webhook", "slack", "email"):
             self.sent.labels(channel)
             self.dropped.labels(channel)
 
 
 class Notifier:
-    """Takes records in, and tells people.
+    """Takes records in, and sends messages to people.
 
     Args:
         channels: Where to, each with the least severity that it gets.
@@ -66,7 +66,7 @@ class Notifier:
         self._told: dict[str, float] = {}
         self._lanes = [_Lane(channel, least, self.metrics, give_up_s) for channel, least in channels.items()]
 
-    def take(self, record: Record) -> None:
+    def add_record(self, record: Record) -> None:
         """Take in one record. Never waits for a channel."""
         match record:
             case Decision():
@@ -96,7 +96,7 @@ class Notifier:
             lane.close(max(0.1, deadline - time.monotonic()))
 
     def _is_old(self, record: Record) -> bool:
-        """True for what is read again after a long time: nobody is woken up for yesterday."""
+        """True for records that are read again after a long time: they lead to no message."""
         return self._clock() - getattr(record, "time", 0.0) > GIVE_UP_S
 
 

@@ -1,4 +1,4 @@
-"""Whom an operator wants to be told."""
+"""The receivers of notifications."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from .message import Urgency
 
 
 class NotifySettings(BaseModel, frozen=True, extra="forbid"):
-    """Whom `notify` tells of decisions, failures and alarms."""
+    """Receivers of `notify`'s messages about decisions, failures and alarms."""
 
     webhook: str = Field("", description="Address that gets every message as JSON, with the whole record; empty: none.")
     webhook_token_file: Path | None = Field(None, description="A file with the bearer token for it.")

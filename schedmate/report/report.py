@@ -1,4 +1,4 @@
-"""An analysis for a person: what to say, in words and quoted lines, and how a terminal shows it."""
+"""An analysis for a person, in sentences and quoted lines, and its form in a terminal."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -22,13 +22,16 @@ _ALARMS = 5
 _SIGNS = 50
 """Sorts of trouble of a node that are shown."""
 
-AGAIN = {
-    True: "starting again should help",
-    False: "starting again will not help",
-    None: "starting again may or may not help",
+_OUTLOOK = {
+    True: "a restart should help",
+    False: "a restart will not help",
+    None: "it is unknown whether a restart helps",
 }
+_TIME_LIMITS = {"time_limit", "timeout", "ci_time_limit"}
+"""Causes of attempts that a scheduler ended at their time limit."""
+_MORE_TIME = "request more time or resume from the checkpoint"
 NO_REPORT = "no line reports progress"
-NO_CLOCK = "no time, rate or clock stands beside a step"
+NO_CLOCK = "no time, rate or clock is printed with the steps"
 
 METHODS = {
     "stated": "printed in the log",
@@ -40,7 +43,7 @@ METHODS = {
 
 
 class Row(NamedTuple):
-    """A sentence about what `name` says; an empty name goes on with the row before."""
+    """A sentence about `name`; an empty name continues the row before."""
 
     name: str
     text: str
@@ -57,11 +60,11 @@ Part = Row | Quote
 
 
 def report(analysis: Analysis, explain: bool = False) -> RenderableType:
-    """Return what `parts` says of a log, as a terminal shows it."""
-    return Group(Text(headline(analysis), style="bold"), *map(_shown, parts(analysis, explain)), Text())
+    """Return the parts of an analysis, as a terminal shows them."""
+    return Group(Text(headline(analysis), style="bold"), *map(_render, parts(analysis, explain)), Text())
 
 
-def _shown(part: Part) -> Text:
+def _render(part: Part) -> Text:
     if isinstance(part, Row):
         return Text(f"  {part.name:<9} {part.text}")
     return Text(f"  {part.line:>9} | {part.text}", style="dim")
@@ -79,22 +82,22 @@ def parts(analysis: Analysis, explain: bool = False) -> list[Part]:
     """
     if analysis.signs is not None:
         return _signs(analysis.signs)
-    said: list[Part] = [
+    rows: list[Part] = [
         Row("progress", _progress(analysis.metric)),
         Row("speed", _speed(analysis.metric, analysis.readings)),
     ]
-    said += [*_how(analysis), *_ranks(analysis.over_ranks), *_curves(analysis)]
-    said += [*_saved(analysis.checkpoint), *_alarms(analysis.alarms)]
+    rows += [*_how(analysis), *_ranks(analysis.over_ranks), *_curves(analysis)]
+    rows += [*_saved(analysis.checkpoint), *_alarms(analysis.alarms)]
     if explain:
-        said += _explained(analysis)
+        rows += _explained(analysis)
     failure = analysis.failure
     if failure is None:
-        said.append(Row("verdict", analysis.illegible or "no failure seen"))
+        rows.append(Row("verdict", analysis.illegible or "no failure seen"))
     else:
-        said += [Row("verdict", verdict(failure)), *(Quote(each.line, each.text) for each in failure.evidence)]
-        said += [Row("to do", analysis.action)] if analysis.action else []
-    said += [Row("model", second_look(each)) for each in analysis.answers if each.review]
-    return said
+        rows += [Row("verdict", verdict(failure)), *(Quote(each.line, each.text) for each in failure.evidence)]
+        rows += [Row("to do", analysis.action)] if analysis.action else []
+    rows += [Row("model", second_look(each)) for each in analysis.answers if each.review]
+    return rows
 
 
 def summary(analysis: Analysis) -> str:
@@ -107,7 +110,7 @@ def summary(analysis: Analysis) -> str:
 
 
 def _signs(signs: Sequence[Sign]) -> list[Part]:
-    """Show what a node's log says, the worst first."""
+    """Return the rows for a node's log, the worst first."""
     rows: list[Part] = [] if signs else [Row("node", "no sign of trouble that is known")]
     for sign in sorted(signs, key=lambda each: list(Severity).index(each.first.severity))[:_SIGNS]:
         one, often = sign.first, f", {sign.times} times, until line {sign.last_line}" if sign.times > 1 else ""
@@ -126,23 +129,31 @@ def verdict(failure: Failure) -> str:
     kind = str(failure.error_type).replace("_", " ")
     where = f" ({failure.faulty_component})" if failure.faulty_component != "none" else ""
     root = failure.root
+    if failure.signature in _TIME_LIMITS:
+        place = f"line {root.line}, " if root else ""
+        return f"Killed by the time limit. {_MORE_TIME.capitalize()}. ({place}confidence {failure.confidence:.2f})"
     line = f"line {root.line}" if root else "no line explains it"
     cause = failure.signature.replace("_", " ")
-    told = "" if root and failure.message in root.text else f": {failure.message}"
+    message = "" if root and failure.message in root.text else f": {failure.message}"
     return (
-        f"{kind}{where}{f', {cause}' if cause else ''}, {line}{told}; {AGAIN[failure.restartable]} "
+        f"{kind}{where}{f', {cause}' if cause else ''}, {line}{message}; {outlook(failure.signature, failure.restartable)} "
         f"(confidence {failure.confidence:.2f})"
     )
 
 
+def outlook(signature: str, restartable: bool | None) -> str:
+    """Return whether a restart helps after a failure, or what helps instead, as a clause."""
+    return _MORE_TIME if signature in _TIME_LIMITS else _OUTLOOK[restartable]
+
+
 def second_look(answer: ModelAnswer) -> str:
-    """Return what a language model said about the verdict, in one sentence; it need not be right."""
+    """Return a language model's answer about the verdict, in one sentence; it may be wrong."""
     review = answer.review
     if review is None:
         return ""
     where = f" ({review.faulty_component})" if review.faulty_component != "none" else ""
     lines = ", ".join(str(each.line) for each in answer.lines)
-    return f"{answer.model} says {str(review.error_type).replace('_', ' ')}{where}, from {f'lines {lines}' if lines else 'no line'}"
+    return f"{answer.model}: {str(review.error_type).replace('_', ' ')}{where}, from {f'lines {lines}' if lines else 'no line'}"
 
 
 def seconds(value: float) -> str:
@@ -159,12 +170,12 @@ def _progress(metric: JobMetric | None) -> str:
     if metric is None:
         return f"unknown: {NO_REPORT}"
     known = {"step": metric.step, "epoch": metric.epoch, "loss": metric.loss}
-    said = [
+    values = [
         f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
         for name, value in known.items()
         if value is not None
     ]
-    return ", ".join(said) or "unknown: no line names a step"
+    return ", ".join(values) or "unknown: no line names a step"
 
 
 def _speed(metric: JobMetric | None, readings: Sequence[StepTimeCandidate]) -> str:
@@ -190,21 +201,23 @@ def _why_unknown(metric: JobMetric, readings: Sequence[StepTimeCandidate]) -> st
 
 
 def _how(analysis: Analysis) -> list[Part]:
-    """Say how the step time was obtained, and which templates were taken as progress."""
+    """Return how the step time was obtained, and which templates were taken as progress."""
     rows: list[Part] = []
     if analysis.metric is not None and analysis.metric.step_time_s is not None:
         best = analysis.readings[0] if analysis.readings else None
         rows.append(
             Row(
                 "how",
-                f"{best.what}: {best.why}" if best else "the times at which events say that steps began and ended",
+                f"{best.what}: {best.why}"
+                if best
+                else "the times at which events report the beginning and end of steps",
             )
         )
     total = sum(analysis.templates.values())
     for place, (template, count) in enumerate(analysis.templates.most_common(_TEMPLATES)):
         rows.append(Row("" if place else "reports", f"{count} of {total} read: {template}"))
     if rows and analysis.lines > SHIPPED.pieces:
-        rows.append(Row("", f"of each {SHIPPED.pieces} lines the newest reports are read"))
+        rows.append(Row("", f"Only the latest progress lines of each {SHIPPED.pieces} were used."))
     return rows
 
 
@@ -262,7 +275,9 @@ def _explained(analysis: Analysis) -> list[Part]:
         )
         rows.append(Row("" if place else "readings", text))
     metric = analysis.metric
-    lacking = "no time beside a step; the rate is printed" if metric and metric.throughput is not None else NO_CLOCK
+    lacking = (
+        "no time is printed with a step; the rate is printed" if metric and metric.throughput is not None else NO_CLOCK
+    )
     rows = rows or [Row("readings", f"none: {lacking}")]
     return [*rows, *_columns(analysis), *_events(analysis)]
 
@@ -277,7 +292,7 @@ def _columns(analysis: Analysis) -> Iterator[Part]:
 
 
 def _events(analysis: Analysis) -> Iterator[Part]:
-    """Say what the events of a structured log count, what agrees with that, and what came next."""
+    """Yield what the events of a structured log count, what agrees with that, and what came next."""
     for solution in analysis.solutions:
         for place, each in enumerate(filter(None, (solution.best, solution.other))):
             why = f": {'; '.join(each.agreements)}" if each.agreements else ""

@@ -37,7 +37,7 @@ log = structlog.get_logger(__name__)
 
 READ = ("failures", "slowdowns", "alarms", "decisions", "decision-results", "job-events", "quotas")
 FOLLOWED = ("decisions", "decision-results", "approvals")
-"""Every bridge reads these on its own, too: one that stands by knows what the other did, and a stop reaches both."""
+"""Every bridge reads these on its own, too: a standby knows what the active one did, and a stop reaches both."""
 RECENT = ("checkpoints", "failures", "alarms")
 """And of these what is not old: what a job would lose, where it goes on, how far it came before it failed, and that it hangs no more is
 known wherever the bridge works.
@@ -78,7 +78,7 @@ class History:
 
 
 def _forbids(message: Message) -> OperatorCommand | None:
-    """Return a stop or a rejection of a later version: it holds, whatever else it says that is not known here. An approval does not."""
+    """Return a stop or a rejection of a later version: it holds, whatever unknown fields it has. An approval does not."""
     if message.position.topic != "approvals":
         return None
     try:
@@ -98,7 +98,7 @@ class Bridging:
         producer: Where decisions and results go.
         history: What was written before, and what others write.
         stop: Ends the waiting for a broker.
-        active: False while this bridge stands by: it carries nothing out then.
+        active: False while this bridge is a standby: it carries nothing out then.
         bundles: Where it is kept what was seen before a node is drained or a hung job ends; None: nowhere.
         spans: Takes what traces hold; None: there are none.
 
@@ -145,12 +145,12 @@ class Bridging:
 
     def problems(self) -> list[str]:
         """Return what is wrong, for the health check."""
-        said = {
+        problems = {
             "Kafka does not acknowledge": self._outage.ongoing,
             "the scheduler does not answer": self.bridge.scheduler_away,
         }
         stops = [f"no action is carried out: stopped by {stop.author}: {stop.reason}" for stop in self.bridge.stops]
-        return [*(problem for problem, there in said.items() if there), *stops]
+        return [*(problem for problem, there in problems.items() if there), *stops]
 
     def close(self) -> None:
         """Let go of the broker."""
@@ -176,12 +176,12 @@ class Bridging:
         except TimeoutError as error:
             raise TransportError(f"expected an acknowledgement within {ACKNOWLEDGED_S:g} s, got none") from error
         if self._spans and isinstance(record, Decision) and (about := about_verdict(record)):
-            said: dict[str, str | int] = {
+            attributes: dict[str, str | int] = {
                 "action": record.action.value,
                 "mode": record.mode.value,
                 "policy": record.policy,
             }
-            self._spans(Span(about, "decide", self._began, time.time(), VERDICT, record.id, said))
+            self._spans(Span(about, "decide", self._began, time.time(), VERDICT, record.id, attributes))
 
     def _insist(self, work: Callable[[], None]) -> None:
         """Do `work` again until the broker takes it: every step of the bridge may be repeated."""

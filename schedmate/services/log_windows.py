@@ -1,4 +1,4 @@
-"""The lines around what a decision rests on, of every rank that printed beside it, read from Kafka."""
+"""The lines around the evidence of a decision, of every rank that printed at that time, read from Kafka."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ TIMEOUT_S = 10.0
 
 
 class LogWindows:
-    """Reads parts of logs. Where the bridge's Kafka user may not read a topic, that part says so.
+    """Reads parts of logs. Where the bridge's Kafka user may not read a topic, that part states it.
 
     Args:
         connection: How to reach Kafka.

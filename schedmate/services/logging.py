@@ -66,13 +66,13 @@ def _traceback(out: TextIO, failed: ExcInfo) -> None:
 
 
 class ClientFilter(logging.Filter):
-    """Lets through what clients of Kafka alone can say: tracebacks, and that credentials or certificates are refused.
+    """Passes on only tracebacks of Kafka's clients, and refusals of credentials or certificates.
 
-    That a broker is away they say at every try, of every connection. They tell us, too, by an exception, and we log it once an outage.
+    They log an unreachable broker at every try of every connection. They also raise an exception, which is logged once an outage.
 
     Args:
         packages: Names of the packages' top loggers; entries of others all pass.
-        every_s: Seconds for which a place in their code is silent after it spoke.
+        every_s: Minimum seconds between two log lines of one place in their code.
         clock: Seconds that only grow.
     """
 

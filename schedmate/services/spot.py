@@ -20,7 +20,7 @@ from ..spot.settings import SpotSettings
 log = structlog.get_logger(__name__)
 
 READ = ("job-events",)
-"""What happens to a job brings a look at the queue; what it says is not used."""
+"""An event of a job leads to a look at the queue; its content is not used."""
 PAST = ("quotas", "decision-results")
 """And these it reads on its own: demand of the past, and evictions."""
 ACKNOWLEDGED_S = 30.0
@@ -35,7 +35,7 @@ class SpotMetrics:
 
     def __init__(self) -> None:
         self.quota = Gauge(
-            "schedmate_spot_quota_gpus", "GPUs that spot jobs may have; NaN where that cannot be said.", registry=None
+            "schedmate_spot_quota_gpus", "GPUs that spot jobs may have; NaN where unknown.", registry=None
         )
         self.spot_gpus = Gauge("schedmate_spot_in_use_gpus", "GPUs that spot jobs hold.", registry=None)
         self.safety = Gauge("schedmate_spot_safety", "The safety coefficient eta.", registry=None)
@@ -53,7 +53,7 @@ class SpotMetrics:
 
 
 class PastQuotas:
-    """What was written to `quotas` and `decision-results`: first what is young enough, then what came since."""
+    """Yield the records of `quotas` and `decision-results`: first those that are young enough, then new ones."""
 
     def __init__(self, connection: Connection, settings: SpotSettings) -> None:
         now = time.time()
@@ -88,7 +88,7 @@ class SpotService:
         producer: Where quotas go.
         past: What was written before, by whomever.
         stop: Ends the waiting for a broker.
-        active: False while this one stands by.
+        active: False while this one is a standby.
         clock: Seconds since 1970.
     """
 
@@ -124,8 +124,8 @@ class SpotService:
 
     def problems(self) -> list[str]:
         """Return what is wrong, for the health check."""
-        said = {"Kafka does not acknowledge": self.kafka, "the scheduler does not answer": self.scheduler}
-        return [problem for problem, outage in said.items() if outage.ongoing]
+        problems = {"Kafka does not acknowledge": self.kafka, "the scheduler does not answer": self.scheduler}
+        return [problem for problem, outage in problems.items() if outage.ongoing]
 
     def _look(self) -> None:
         began = time.monotonic()

@@ -1,4 +1,4 @@
-"""The starts of waiting jobs, told again and again: each look at the queue becomes records on Kafka."""
+"""The starts of waiting jobs, estimated again and again: each look at the queue becomes records on Kafka."""
 
 import time
 from collections.abc import Callable
@@ -23,12 +23,12 @@ LEAST_SHARE = 4
 
 
 class StartsMetrics:
-    """What was told."""
+    """Counts of written estimates and failed looks."""
 
     def __init__(self) -> None:
         self.looks = Counter("schedmate_starts_looks", "Looks at the queue whose starts were written.", registry=None)
         self.waiting = Gauge("schedmate_starts_waiting_jobs", "Jobs that waited at the last look.", registry=None)
-        self.told = Counter("schedmate_starts_estimates", "Starts that were written.", registry=None)
+        self.written = Counter("schedmate_starts_estimates", "Starts that were written.", registry=None)
         self.look_duration = Histogram(
             "schedmate_starts_look_duration_seconds",
             "Time to read the queue, play it forward and write.",
@@ -38,13 +38,13 @@ class StartsMetrics:
 
 
 class StartsService:
-    """Looks at the queue, plays it forward, and writes what waiting jobs are told. It changes nothing at the scheduler.
+    """Looks at the queue, simulates it, and writes the estimated starts of waiting jobs. It changes nothing at the scheduler.
 
-    A look that fails is left out: the next one says more than a late one.
+    A look that fails is left out: the next one is more useful than a late one.
 
     Args:
         actuator: The scheduler.
-        known: Tells how long jobs take.
+        known: Returns how long jobs take.
         producer: Where records go.
         every_s: Seconds from one look to the next.
         futures: How many futures are played at each.
@@ -65,8 +65,7 @@ class StartsService:
     ) -> None:
         self.metrics = StartsMetrics()
         self.scheduler, self.redis, self.kafka = (
-            Outage(name, consequence="waiting jobs are not told when they start")
-            for name in ("scheduler", "Redis", "Kafka")
+            Outage(name, consequence="waiting jobs get no estimated start") for name in ("scheduler", "Redis", "Kafka")
         )
         self._actuator, self._known, self._producer = actuator, known, producer
         self._every_s, self._futures, self._stop, self._clock = every_s, futures, stop, clock
@@ -83,12 +82,12 @@ class StartsService:
 
     def problems(self) -> list[str]:
         """Return what is wrong, for the health check."""
-        said = {
+        problems = {
             "the scheduler does not answer": self.scheduler,
             "Redis does not answer": self.redis,
             "Kafka does not acknowledge": self.kafka,
         }
-        return [problem for problem, outage in said.items() if outage.ongoing]
+        return [problem for problem, outage in problems.items() if outage.ongoing]
 
     def _look(self) -> bool:
         now = self._clock()
@@ -98,8 +97,8 @@ class StartsService:
             made = present(queue, self._known, now)
             self.redis.succeeded()
             ranges = start_ranges(made, futures=self._futures) if made.waiting else []
-            told = estimates(ranges, {each.view.job: each for each in queue.waiting}, now)
-            write(self._producer, told)
+            written = estimates(ranges, {each.view.job: each for each in queue.waiting}, now)
+            write(self._producer, written)
             self.kafka.succeeded()
         except SchedulerAway as error:
             self.scheduler.failed(error)
@@ -111,6 +110,6 @@ class StartsService:
             self.kafka.failed(error)
         else:
             self.metrics.waiting.set(len(made.waiting))
-            self.metrics.told.inc(len(told))
+            self.metrics.written.inc(len(written))
             return True
         return False

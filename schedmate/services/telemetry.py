@@ -31,7 +31,7 @@ REQUEST_S = 10.0
 MOST_CONNECTIONS = 64
 """Connections at a time, each a thread."""
 
-disable_created_metrics()  # type: ignore[no-untyped-call]  # a time series beside every counter, of which Prometheus makes no use
+disable_created_metrics()  # type: ignore[no-untyped-call]  # a second time series for every counter, which Prometheus does not use
 
 
 def metrics_of(group: object) -> list[Collector]:

@@ -1,4 +1,4 @@
-"""Traces out: spans go to whoever collects them, over OTLP/HTTP. Nothing of OpenTelemetry is loaded where that is not configured."""
+"""Traces: spans go to an OTLP/HTTP collector. Nothing of OpenTelemetry is loaded where that is not configured."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,7 +36,7 @@ def exported(settings: ServiceSettings, command: str) -> Iterator[Spans | None]:
     def context(about: str, name: str, of: str = "") -> SpanContext:
         return SpanContext(trace_id(about), span_id(about, name, of), False, TraceFlags(TraceFlags.SAMPLED))
 
-    def take(span: Span) -> None:
+    def send(span: Span) -> None:
         sender.on_end(
             ReadableSpan(
                 span.name,
@@ -50,9 +50,9 @@ def exported(settings: ServiceSettings, command: str) -> Iterator[Spans | None]:
         )
 
     try:
-        yield take
+        yield send
     finally:
         giving_up = Timer(END_S, exporter.shutdown)
         giving_up.start()
-        sender.shutdown()  # type: ignore[no-untyped-call]  # the library says nothing of its type
+        sender.shutdown()  # type: ignore[no-untyped-call]  # the library has no type here
         giving_up.cancel()

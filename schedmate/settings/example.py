@@ -12,12 +12,12 @@ _HEAD = """\
 # Settings of SchedMate. Everything is commented out and shows its default: change a line, and take its `# ` away.
 # Put it where SCHEDMATE_CONFIG or --config names it, or in /etc/schedmate/schedmate.toml.
 # The environment (SCHEDMATE_KAFKA__BROKERS) and `--set kafka.brokers=…` go before it.
-# Passwords may not stand here: they come from SCHEDMATE_<SECTION>__PASSWORD, or from the file that `password_file` names.
+# Passwords are not allowed here: they come from SCHEDMATE_<SECTION>__PASSWORD, or from the file that `password_file` names.
 """
 
 
 def example() -> str:
-    """Return the file. With every setting uncommented it says what holds without it."""
+    """Return the file. Its commented settings show the defaults."""
     return "\n".join([_HEAD.rstrip(), *_lines()]) + "\n"
 
 

@@ -1,10 +1,10 @@
-"""Passwords that stand in addresses are never shown."""
+"""Passwords in addresses are never shown."""
 
 import re
 
 
 def without_password(text: str) -> str:
-    """Return `text` with every password that stands in an address (`//user:password@host`, `?password=`) as `***`."""
+    """Return `text` with `***` for every password in an address (`//user:password@host`, `?password=`)."""
     return "".join(part if part.isspace() else _masked(part) for part in re.split(r"(\s+)", text))
 
 

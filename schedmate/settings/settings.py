@@ -50,9 +50,9 @@ OTHER_VARIABLES = frozenset(
         "MODEL", "MODEL_LENGTH", "MODEL_MEMORY", "MODEL_SERVERS", "PARTITIONS", "REDIS_MEMORY", "RETENTION_DAYS", "SECRETS",
     )
 )  # fmt: skip
-"""Variables that are no settings: whose lines a producer ships and where, and what docker-compose.yml is told."""
+"""Variables that are no settings: whose lines a producer ships and where, and those of docker-compose.yml."""
 _OF_KUBERNETES = re.compile(r"_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_|$)|$)")
-"""What Kubernetes tells every container of services: of one named `schedmate-kafka` too."""
+"""Variables that Kubernetes sets in every container for services: for one named `schedmate-kafka` too."""
 
 
 _MODES = 'such as [bridge.modes] restart = "act" in the file, or restart=act,cancel_packing=approve in the environment or a flag'
@@ -61,7 +61,7 @@ REPLACED = {("bridge", "enabled"): f"give each action a mode in bridge.modes ins
 
 
 class SettingsError(UserError):
-    """A setting that cannot be used; the message says where it stands, what was expected and what came."""
+    """A setting that cannot be used; the message states its place, what was expected and what came."""
 
 
 def read_secret(file: Path) -> str:
@@ -90,18 +90,18 @@ class ClickHouseSection(ClickHouseSettings, _WithPassword):
 
 
 class RedisSection(RedisSettings, _WithPassword):
-    """Where the present state of every job stands."""
+    """Redis, which holds the current state of every job."""
 
 
 class LanguageModelSection(LanguageModelSettings, _WithPassword):
-    """What a model worker (and `analyze`) asks: servers that speak OpenAI's protocol (vLLM), or a model that it loads itself.
+    """What a model worker (and `analyze`) asks: servers with OpenAI's protocol (vLLM), or a model that it loads itself.
 
     The servers' key is the password.
     """
 
 
 class NotifySection(NotifySettings, _WithPassword):
-    """Whom `notify` tells of decisions, failures and alarms. The password is for the mail server."""
+    """Receivers of `notify`'s messages about decisions, failures and alarms. The password is for the mail server."""
 
 
 class WebSection(WebSettings, _WithPassword):
@@ -109,7 +109,7 @@ class WebSection(WebSettings, _WithPassword):
 
 
 class ServiceSettings(BaseModel, frozen=True, extra="forbid"):
-    """What long-running commands say about themselves."""
+    """Logs and metrics of long-running commands."""
 
     listen: str = Field("127.0.0.1", description="Address of metrics and health check.")
     port: NonNegativeInt = Field(0, description="Port of /metrics and /health; 0: none.")
@@ -164,7 +164,7 @@ def load(file: Path | None = None, flags: Mapping[str, str] | None = None) -> Lo
     """Read file, environment and `flags` (`section.name` to value).
 
     Raises:
-        SettingsError: A file that cannot be read, an unknown name, a value of the wrong kind, or a password where none may stand.
+        SettingsError: A file that cannot be read, an unknown name, a value of the wrong kind, or a password where none is allowed.
     """
     named = file or (Path(os.environ["SCHEDMATE_CONFIG"]) if os.environ.get("SCHEDMATE_CONFIG") else None)
     path = named or Path(SETTINGS_FILE)
@@ -189,13 +189,13 @@ def _merged(layers: Sequence[tuple[str, Mapping[str, Any]]]) -> Loaded:
     origins: dict[tuple[str, str], str] = {}
     for origin, layer in layers:
         for section, values in layer.items():
-            _known(section, Settings.model_fields, origin, "section")
+            _check_name(section, Settings.model_fields, origin, "section")
             model = Settings.model_fields[section].annotation
             assert model is not None
             for name, value in values.items() if isinstance(values, Mapping) else []:
                 if (section, name) in REPLACED:
                     raise SettingsError(f"{origin}: {section}.{name} is no setting any more: {REPLACED[section, name]}")
-                _known(name, model.model_fields, origin, f"setting of [{section}]")
+                _check_name(name, model.model_fields, origin, f"setting of [{section}]")
                 merged.setdefault(section, {})[name] = value
                 origins[section, name] = origin
     try:
@@ -217,9 +217,9 @@ def _check_environment(environment: Iterable[str]) -> None:
         ours = name.upper() in taken | OTHER_VARIABLES or name.upper().startswith((*sections, f"{PREFIX}TEST_"))
         if ours or _OF_KUBERNETES.search(name):
             continue
-        alike = {each.removeprefix(PREFIX).replace("__", "_"): each for each in taken}
-        near = difflib.get_close_matches(name.upper().removeprefix(PREFIX).replace("__", "_"), alike, n=1)
-        hint = f"did you mean {alike[near[0]]}?" if near else f"settings are named {PREFIX}SECTION__NAME"
+        comparable = {each.removeprefix(PREFIX).replace("__", "_"): each for each in taken}
+        near = difflib.get_close_matches(name.upper().removeprefix(PREFIX).replace("__", "_"), comparable, n=1)
+        hint = f"did you mean {comparable[near[0]]}?" if near else f"settings are named {PREFIX}SECTION__NAME"
         raise SettingsError(f"environment: no setting takes {name}; {hint}")
 
 
@@ -269,7 +269,7 @@ def _flags(flags: Mapping[str, str]) -> Mapping[str, Any]:
 def _refuse_secrets(values: Mapping[str, Any], where: str) -> None:
     if any(name in SECRETS for name in values):
         raise SettingsError(
-            f"{where}: a password may not stand here; set it in the environment (SCHEDMATE_…__PASSWORD) or name a file in password_file"
+            f"{where}: a password is not allowed here; set it in the environment (SCHEDMATE_…__PASSWORD) or name a file in password_file"
         )
 
 
@@ -285,7 +285,7 @@ def _refuse_addresses(layer: Mapping[str, Any], origin: str) -> None:
                     )
 
 
-def _known(name: str, fields: Mapping[str, Any], origin: str, what: str) -> None:
+def _check_name(name: str, fields: Mapping[str, Any], origin: str, what: str) -> None:
     if name not in fields:
         near = difflib.get_close_matches(name, fields, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(fields)}"

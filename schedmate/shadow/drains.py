@@ -9,7 +9,7 @@ INFRASTRUCTURE = "infrastructure"
 
 
 def judge_drain(shadow: Shadow, facts: Facts) -> Judged:
-    """Hold a drain against the attempts that began on the node within a day. One that failed of it says more than many that did not."""
+    """Compare a drain with the attempts that began on the node within a day. One that failed of it outweighs many that did not."""
     began = facts.afterwards.get(shadow.id, [])
     failed = [one for one in began if one.error_type == INFRASTRUCTURE and one.blamed == shadow.node]
     well = [one for one in began if one.ended_well]

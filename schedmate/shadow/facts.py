@@ -120,7 +120,7 @@ class Facts:
         attempts: The attempts of their jobs, of jobs submitted again and of jobs that would have gained, by job and attempt.
         successors: The job that was submitted after another one from the same directory, with the same command, by the same user.
         ratios: How much slower jobs ran, by the id of the slowdown.
-        corrected: What people said was the cause, by job and attempt.
+        corrected: Causes that people named, by job and attempt.
         afterwards: What began on the node of a drain within a day, by decision.
         saved: When the job of an eviction or a cancellation began its last durable checkpoint before, by decision.
         went_on: Cancellations whose jobs made steps afterwards.

@@ -60,13 +60,13 @@ class Judged:
     Attributes:
         shadow: The decision.
         instead: What happened.
-        hours_saved: GPU hours that it would have saved: for a restart, those for which the job stood still until somebody started it
+        hours_saved: GPU hours that it would have saved: for a restart, those for which the job waited until somebody started it
             again; for the end of a packing, those that the slowed job lost while the two went on; for a drain, those of the attempts
             that failed of the node within a day; for a hung job, those until it was ended. None where not known.
         hours_wasted: GPU hours that it would have wasted: a rerun that failed with the same cause; the work of a packed job until
             then; what jobs that ended well had on the node within a day; what an evicted or cancelled job had not saved. None where
             not known.
-        corrected: The cause that a person named instead of the verdict's; empty where nobody did.
+        corrected: The cause that a person named instead of the verdict's; empty for none.
     """
 
     shadow: Shadow
@@ -77,9 +77,9 @@ class Judged:
 
 
 def corrected(shadow: Shadow, facts: Facts) -> str:
-    """Return the cause that a person named instead of the decision's; empty where nobody did."""
-    said = facts.corrected.get((shadow.job, shadow.attempt), "")
-    return said if said != shadow.cause else ""
+    """Return the cause that a person named instead of the decision's; empty for none."""
+    named = facts.corrected.get((shadow.job, shadow.attempt), "")
+    return named if named != shadow.cause else ""
 
 
 def gpu_hours(gpus: float, begin: datetime, end: datetime) -> float:

@@ -1,6 +1,6 @@
 """What decisions would have done, and whether that would have been right: each held against what happened, and all of a kind together.
 
-What nothing tells is said to be unknown. GPU hours are counted where the records hold the number of GPUs and both ends of a time;
+What no record shows is unknown. GPU hours are counted where the records hold the number of GPUs and both ends of a time;
 nothing is estimated.
 """
 

@@ -7,19 +7,19 @@ from .judged import Instead, Judged, corrected, gpu_hours
 def judge_restart(shadow: Shadow, facts: Facts) -> Judged:
     """Hold a restart against the attempt that came next: of the job, or of the same work submitted again."""
     failed = facts.attempts.get((shadow.job, shadow.attempt))
-    said = corrected(shadow, facts)
+    named = corrected(shadow, facts)
     if failed is None:
-        return Judged(shadow, Instead.UNKNOWN, corrected=said)
+        return Judged(shadow, Instead.UNKNOWN, corrected=named)
     rerun = _rerun(shadow, failed, facts)
     if rerun is None:
-        return Judged(shadow, _alone(failed), corrected=said, **_no_hours(failed))
+        return Judged(shadow, _alone(failed), corrected=named, **_no_hours(failed))
     instead = _of_rerun(rerun, shadow)
     saved = wasted = None
     if instead is Instead.RERUN_ENDED_WELL and failed.ended and failed.gpus:
         saved = gpu_hours(failed.gpus, max(failed.ended, shadow.time), rerun.started)
     if instead is Instead.SAME_CAUSE and rerun.gpus and rerun.ended:
         wasted = gpu_hours(rerun.gpus, rerun.started, rerun.ended)
-    return Judged(shadow, instead, saved, wasted, said)
+    return Judged(shadow, instead, saved, wasted, named)
 
 
 def _no_hours(failed: Attempt) -> dict[str, float]:

@@ -10,7 +10,7 @@ DECISION = (
 EXPLANATION = (
     "right: somebody did the same and it helped, or what it would have ended went on: a slowdown, a hang, a wait, failures of a node. "
     "wrong: it would have been useless, or a person named another cause. GPU hours count only where the GPUs and both ends of a time are "
-    "known; `+ n` stands for n decisions whose hours are not."
+    "known; `+ n` means n more decisions whose hours are not."
 )
 
 

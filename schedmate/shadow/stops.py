@@ -4,7 +4,7 @@ from .facts import Facts, Shadow
 from .judged import Instead, Judged, gpu_hours, unsaved_hours
 
 SOON_S = 300.0
-"""A job that had a place so soon needed nobody's: evictions are decided for as long."""
+"""A job that had a place this soon needed no eviction: evictions are decided for as long."""
 
 
 def judge_eviction(shadow: Shadow, facts: Facts) -> Judged:

@@ -89,7 +89,7 @@ def take_census(queue: Queue, organisation: str, classes: BridgeSettings, now: f
 
 
 def is_spot(job: JobView, classes: BridgeSettings) -> bool:
-    """Return whether a job is a spot job: one that may be evicted, and nobody for it."""
+    """Return whether a job is a spot job: one that may be evicted, and for which no job is evicted."""
     return matches_any(classes.evictable, job) and not matches_any(classes.evict_for, job)
 
 

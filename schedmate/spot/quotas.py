@@ -1,4 +1,4 @@
-"""From looks at the queue to a quota for each interval. What it knows of the past it reads back from its own records."""
+"""From looks at the queue to a quota for each interval. It restores its past from its own records."""
 
 from collections.abc import Callable, Sequence
 
@@ -94,7 +94,7 @@ class Quotas:
         census = self._census
         if census is None:
             return self._record(now, reason="the scheduler does not answer")
-        held = self._held(census, is_held)
+        held = self._held_beyond(census, is_held)
         if reason := self._why_none(census):
             return self._record(now, census, held=held, reason=reason)
         view = LiveView(
@@ -112,7 +112,7 @@ class Quotas:
         self.remember(quota)
         self._peaks = {}
 
-    def _held(self, census: Census, is_held: IsHeld) -> list[BeyondQuota]:
+    def _held_beyond(self, census: Census, is_held: IsHeld) -> list[BeyondQuota]:
         """Return who was beyond one of the last quotas, is no longer in the queue, and is held."""
         running, waiting = census.spot_running, census.spot_waiting
         seen = {job.view.job for job in running} | {job.view.job for job in waiting}
@@ -175,7 +175,7 @@ def _with_census(
         "spot_in_use": census.spot_gpus,
         "spot_waiting": sum(map(gpus_wanted, census.spot_waiting)) + sum(each.gpus for each in held),
         "organisations": _organisations(census, found, peaks),
-        # Without a quota nobody is held for it.
+        # Without a quota no job is held for it.
         "beyond": [msgspec.structs.replace(each, fits=True) for each in held],
     }
     if found is not None:
@@ -207,11 +207,11 @@ def _what_binds(found: SpotQuota, census: Census) -> str:
 def _organisations(census: Census, found: SpotQuota | None, peaks: dict[str, float]) -> list[OrganisationDemand]:
     rows = {name: row for row, name in enumerate(found.forecast.organisations)} if found else {}
     names = census.in_use.keys() | census.waiting.keys() | peaks.keys() | rows.keys()
-    told = []
+    forecasts = []
     for name in names:
         row = rows.get(name)
         forecast = found.forecast if found and row is not None else None
-        told.append(
+        forecasts.append(
             OrganisationDemand(
                 organisation=name,
                 in_use=census.in_use.get(name, 0.0),
@@ -221,7 +221,7 @@ def _organisations(census: Census, found: SpotQuota | None, peaks: dict[str, flo
                 upper=float(forecast.upper[row].max()) if forecast else None,
             )
         )
-    return sorted(told, key=lambda each: (-each.peak, -(each.upper or 0.0), each.organisation))[:LISTED]
+    return sorted(forecasts, key=lambda each: (-each.peak, -(each.upper or 0.0), each.organisation))[:LISTED]
 
 
 def _beyond_quota(gpus: float, census: Census, held: Sequence[BeyondQuota]) -> list[BeyondQuota]:
@@ -244,5 +244,5 @@ def _beyond_quota(gpus: float, census: Census, held: Sequence[BeyondQuota]) -> l
                 beyond.append(msgspec.structs.replace(each, fits=True))
         else:
             beyond.append(msgspec.structs.replace(each, fits=False))
-    beyond.sort(key=lambda each: not each.held)  # whoever is held and not listed is never let go
+    beyond.sort(key=lambda each: not each.held)  # a held job that is not listed is never released
     return beyond[:LISTED]

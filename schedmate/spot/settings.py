@@ -11,13 +11,13 @@ from ..settings.listed import split
 
 
 class SpotSettings(BaseModel, frozen=True, extra="forbid"):
-    """How many GPUs spot jobs may have. Which jobs are spot jobs is what `bridge.evictable` and `bridge.evict_for` say."""
+    """How many GPUs spot jobs may have. `bridge.evictable` and `bridge.evict_for` define which jobs are spot jobs."""
 
     cluster: Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9._-]+$")] = Field(
         "cluster", description="What quotas call this cluster."
     )
     organisation: Literal["account", "partition", "qos", "user"] = Field(
-        "account", description="What tells organisations apart, whose demand is forecast."
+        "account", description="Field of a job that names its organisation, whose demand is forecast."
     )
     update_seconds: PositiveFloat = Field(300.0, description="Time between two quotas.")
     look_seconds: PositiveFloat = Field(

@@ -7,7 +7,7 @@ from statistics import median
 BLOCKS = "▁▂▃▄▅▆▇█"
 WIDTH = 40
 FEWEST = 5
-"""Points below which a curve says nothing."""
+"""Minimum number of points of a curve."""
 
 
 def sparkline(values: Sequence[float], width: int = WIDTH) -> str:
@@ -24,9 +24,9 @@ def sparkline(values: Sequence[float], width: int = WIDTH) -> str:
 
 
 def share_of(value: float, low: float, high: float) -> float:
-    """Return where a finite `value` stands between `low` and `high`, from 0 to 1; in the middle where they are one."""
+    """Return the position of a finite `value` between `low` and `high`, from 0 to 1; 0.5 where they are equal."""
     if not high > low:
         return 0.5
-    if isinf(high - low):  # as far apart as no number says
+    if isinf(high - low):  # the difference exceeds the range of a float
         value, low, high = value / 2, low / 2, high / 2
     return (value - low) / (high - low)

@@ -66,7 +66,7 @@ class View:
         change = _KEYS.get(key)
         return change(self) if change else self
 
-    def within(self, jobs: int) -> "View":
+    def with_row_in(self, jobs: int) -> "View":
         """Return the view with its row among `jobs`."""
         return replace(self, row=max(0, min(self.row, jobs - 1)))
 
@@ -109,7 +109,7 @@ class Paces:
     def __init__(self) -> None:
         self._kept: dict[str, tuple[tuple[int, float | None, int | None], deque[float]]] = {}
 
-    def take(self, jobs: Sequence["JobStatus"]) -> None:
+    def update(self, jobs: Sequence["JobStatus"]) -> None:
         """Take in what was seen now; jobs that are no longer among `jobs` are forgotten."""
         for one in jobs:
             self.see(one)
@@ -159,7 +159,7 @@ def draw(
         problem: What is wrong with the source; empty where nothing is.
     """
     chosen = view.chosen(jobs)
-    row = view.within(len(chosen)).row
+    row = view.with_row_in(len(chosen)).row
     search = f"  search: {view.search}{'_' if view.typing else ''}" if view.search or view.typing else ""
     head = Text(
         one_line(f"{len(chosen)} of {counted(len(jobs), 'job')}  sort: {view.sort}  show: {view.filter}{search}"),
@@ -201,7 +201,7 @@ def _table(
             Text(one_line(one.job)),
             Text(state, colour),
             "" if one.step is None else str(one.step),
-            _left(one, now),
+            _remaining(one, now),
             "" if one.step_time_s is None else seconds(one.step_time_s),
             paces.curve(one.job),
             "" if one.gpus is None else f"{one.gpus:g}",
@@ -218,7 +218,7 @@ def _details(known: Mapping[str, str]) -> Table:
     return grid
 
 
-def _left(one: "JobStatus", now: float) -> str:
+def _remaining(one: "JobStatus", now: float) -> str:
     left = left_s(one, now)
     if left is None:
         return ""

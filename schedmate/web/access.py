@@ -1,4 +1,4 @@
-"""Who comes, and whether they may act. Whoever cannot be told is refused, or may look and no more."""
+"""Identifies visitors and decides whether they may act. Unidentified visitors are rejected or get read-only access."""
 
 import hmac
 import secrets
@@ -30,22 +30,22 @@ class Visitor:
 
 
 class Access(Protocol):
-    """Tells visitors apart."""
+    """Identifies visitors."""
 
     def visitor(self, request: Request) -> Visitor:
         """Return who asks. Raises `HTTPException` where they may not even look."""
 
 
 class Looking:
-    """Everybody who reaches the page may look, and nobody may act."""
+    """All visitors get read-only access."""
 
-    def visitor(self, request: Request) -> Visitor:  # noqa: ARG002 - all are alike
+    def visitor(self, request: Request) -> Visitor:  # noqa: ARG002 - all get the same access
         """Return somebody."""
         return Visitor()
 
 
 class Linked:
-    """Whoever holds the link that was printed at the start acts in the name of who started the page; others look.
+    """A visitor with the link that was printed at the start acts in the name of the user who started the page; others only read.
 
     Args:
         name: Who started it.
@@ -62,12 +62,12 @@ class Linked:
 
     def visitor(self, request: Request) -> Visitor:
         """Return the operator where the browser came by the link."""
-        known = same(request.cookies.get(COOKIE, ""), self._session)
+        known = is_same_secret(request.cookies.get(COOKIE, ""), self._session)
         return Visitor(self._name, self._token) if known else Visitor()
 
     def login(self, request: Request) -> Response:
         """Remember the browser that brings the link's key. Raises `HTTPException` for any other key."""
-        if not same(request.query_params.get("key", ""), self._key):
+        if not is_same_secret(request.query_params.get("key", ""), self._key):
             raise HTTPException(403, "This link is of another start of the page: use the one that it printed last.")
         answer = RedirectResponse("/", 303)
         answer.set_cookie(COOKIE, self._session, httponly=True, samesite="strict")
@@ -90,8 +90,8 @@ class Proxied:
         self._key = secrets.token_bytes(32)
 
     def visitor(self, request: Request) -> Visitor:
-        """Return whom the proxy names. Raises `HTTPException` without its password, or without a name."""
-        if not same(_only(request, PROXY_HEADER), self._password):
+        """Return the person that the proxy names. Raises `HTTPException` without its password, or without a name."""
+        if not is_same_secret(_only(request, PROXY_HEADER), self._password):
             raise HTTPException(401, "Come through the proxy that asks who you are.")
         name = _name(_only(request, self._header))
         if not name:
@@ -118,6 +118,6 @@ def _name(value: str) -> str:
     return name if len(name) <= LONGEST_NAME and name.isprintable() and name == name.strip() else ""
 
 
-def same(given: str, known: str) -> bool:
-    """Return whether a secret is the one that was expected, in a time that tells nothing of it; an empty one never is."""
+def is_same_secret(given: str, known: str) -> bool:
+    """Return whether a secret is the expected one, in a time that reveals nothing of it; an empty one never is."""
     return bool(known) and hmac.compare_digest(given.encode(), known.encode())

@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from schedmate_records import Command
 from streams.transport import TransportError
 
-from .access import Visitor, same
+from .access import Visitor, is_same_secret
 from .database import Database
 from .decisions import standing_stops, waiting_decision
 
@@ -26,7 +26,7 @@ FIELDS: Final = 8
 
 @dataclass(frozen=True)
 class Act:
-    """What an operator said: `command` about a decision or a stop (`about`), for whatever `reason`; of `job`, good until `expires`."""
+    """An operator's command: `command` about a decision or a stop (`about`), for a `reason`; of `job`, valid until `expires`."""
 
     command: Command
     about: str
@@ -53,17 +53,17 @@ class Acts:
         self._write = write
 
     async def act(self, request: Request) -> Response:
-        """Carry a form's word to the topic. Raises `HTTPException` where it is refused, and says why."""
+        """Write a form's command to the topic. Raises `HTTPException` with the reason where it is refused."""
         visitor: Visitor = request.state.visitor
         if not _from_us(request):
-            raise HTTPException(403, "This form stood on a page of another site.")
+            raise HTTPException(403, "This form came from a page of another site.")
         form = _fields(await _body(request))
         if not visitor.operator:
-            raise HTTPException(403, "You may look, and not act.")
-        if not same(form.get("token", ""), visitor.token):
+            raise HTTPException(403, "This page is read-only for you.")
+        if not is_same_secret(form.get("token", ""), visitor.token):
             raise HTTPException(403, "This form is of an earlier start of the page: load it again.")
         command = await run_in_threadpool(self._carry, form, visitor.name)
-        return RedirectResponse(f"/decisions?said={command}", 303)
+        return RedirectResponse(f"/decisions?done={command}", 303)
 
     def _carry(self, form: Mapping[str, str], user: str) -> Command:
         reason = " ".join(form.get("reason", "").split())

@@ -42,7 +42,7 @@ HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",  # stricter, and browsers no longer say on whose page a form stood
+    "Referrer-Policy": "same-origin",  # stricter, and browsers no longer send the page of a form
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
@@ -70,13 +70,13 @@ def opened_app(
         signatures: Of verdicts, by name.
         embedded: The client is of the embedded engine, which answers one question at a time.
         hosts: Names by which browsers may call it.
-        access: Tells visitors apart; None: all may look, and nobody may act.
-        write: Takes what operators say; None: nobody may act.
+        access: Identifies visitors; None: all get read-only access.
+        write: Takes operators' commands; None: read-only for all.
         read: Reads lines of logs; None: they are not shown.
-        follow: Tells what changes; None: pages look for themselves.
+        follow: Reports changes; None: pages poll.
         states: Reads the states of jobs from Redis; None: they are those of the database.
     """
-    # Two clients: whoever looks at one job does not wait for the overview of all.
+    # Two clients, so that a page of one job does not wait for the overview of all.
     database, behind = Database(connect, embedded=embedded), Database(connect, embedded=embedded)
     changes = Changes(follow) if follow else None
     refreshed = Refreshed(
@@ -101,7 +101,7 @@ def opened_app(
 
 
 def _nobody() -> None:
-    """Nobody listens."""
+    """No page listens."""
 
 
 def _app(pages: Pages, hosts: Sequence[str], access: Access, acts: Acts | None) -> Starlette:
@@ -186,7 +186,7 @@ def _rejected(request: Request, error: Exception) -> Response:
     return _failed(request, 400, str(error))
 
 
-def _failed(request: Request, status: int, said: str) -> Response:
+def _failed(request: Request, status: int, message: str) -> Response:
     if request.url.path.endswith((".json", ".csv")) or request.url.path == "/health":
-        return PlainTextResponse(f"{printable(said)}\n", status)
-    return render(request, "error.html", status, said=said, code=status)
+        return PlainTextResponse(f"{printable(message)}\n", status)
+    return render(request, "error.html", status, message=message, code=status)

@@ -1,4 +1,4 @@
-"""Tells open pages that something changed, as server-sent events: never what it is, so that nothing of a job's making is in them."""
+"""Notifies open pages of changes, as server-sent events: never of their content, so that nothing of a job's making is in them."""
 
 import asyncio
 import threading
@@ -19,29 +19,29 @@ log = structlog.get_logger(__name__)
 TOPICS: Final = (
     "decisions", "decision-results", "approvals", "failures", "alarms", "job-events", "checkpoints", "slowdowns", "quotas",
 )  # fmt: skip
-"""Topics of few messages: a page of one job hears of those of its own."""
+"""Topics of few messages: a page of one job is notified of those of its own."""
 COUNTED: Final = ("job-metrics",)
 """Topics that are written to all the time."""
 OVERVIEW: Final = "overview"
-"""Told when the list of all jobs was worked out again because something changed."""
+"""Sent when the list of all jobs was worked out again because something changed."""
 
 LOOK_S: Final = 0.5
 COUNTED_S: Final = 10.0
 """Seconds between two words about a topic that is written to all the time."""
 SINK_S: Final = (0.5, 3.0)
-"""A page reads the database, which the sink writes to: a change is told when it is probably stored, and again in case that took longer."""
+"""A page reads the database, which the sink writes to: a change is sent when it is probably stored, and again in case that took longer."""
 HEARTBEAT_S: Final = 15.0
 """A browser that went away without a word is noticed so soon."""
 MOST_CLIENTS: Final = 200
-"""Pages that are told at a time; others look every 15 seconds."""
+"""Maximum number of notified pages; others poll every 15 seconds."""
 
 
 class TooManyClients(Exception):
-    """No more pages can be told."""
+    """The maximum number of notified pages is reached."""
 
 
 class Changes:
-    """Follows topics in a thread of its own and tells every page that listens.
+    """Follows topics in a thread of its own and notifies every page that listens.
 
     Args:
         source: Where changes are read.
@@ -56,7 +56,7 @@ class Changes:
         self._thread: threading.Thread | None = None
 
     def start(self, changed: Callable[[], None]) -> None:
-        """Follow the topics until `close`; call `changed` before pages are told."""
+        """Follow the topics until `close`; call `changed` before pages are notified."""
         self._thread = threading.Thread(target=self._run, args=(changed,), name="changes", daemon=True)
         self._thread.start()
 
@@ -73,7 +73,7 @@ class Changes:
             client.call(client.end)
 
     def publish(self, changes: Collection[Change]) -> None:
-        """Tell every page that listens of those of `changes` that concern it."""
+        """Notify every page that listens to any of `changes`."""
         for client in self._listening():
             client.call(client.changed, changes)
 
@@ -151,32 +151,32 @@ class _Client:
         self._loop, self._job = loop, job
         self._topics: set[str] = set()
         self._live: bool | None = None
-        self._said = asyncio.Event()
+        self._changed_event = asyncio.Event()
         self.ended = False
 
-    def call(self, told: Callable[..., None], *about: object) -> None:
+    def call(self, callback: Callable[..., None], *about: object) -> None:
         with suppress(RuntimeError):  # its loop has ended, and it with it
-            self._loop.call_soon_threadsafe(told, *about)
+            self._loop.call_soon_threadsafe(callback, *about)
 
     def changed(self, changes: Collection[Change]) -> None:
         mine = {each.topic for each in changes if not self._job or each.key in ("", self._job)}
         self._topics |= mine
         if mine:
-            self._said.set()
+            self._changed_event.set()
 
     def following(self, live: bool) -> None:
         self._live = live
-        self._said.set()
+        self._changed_event.set()
 
     def end(self) -> None:
         self.ended = True
-        self._said.set()
+        self._changed_event.set()
 
     async def next(self) -> str:
         """Return the next events; a comment where there were none for a while."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._said.wait(), HEARTBEAT_S)
-        self._said.clear()
+            await asyncio.wait_for(self._changed_event.wait(), HEARTBEAT_S)
+        self._changed_event.clear()
         events = "" if self._live is None else f"event: following\ndata: {'kafka' if self._live else 'nothing'}\n\n"
         if self._topics:
             events += f"event: changed\ndata: {' '.join(sorted(self._topics))}\n\n"

@@ -72,7 +72,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Overview:
-    """What is the same for every visitor for a while: all jobs, and what takes all of them, or the whole history, to say.
+    """The part of the page that is the same for every visitor for a while: all jobs, and answers that need all jobs or the whole history.
 
     Attributes:
         jobs: All jobs, the newest first.

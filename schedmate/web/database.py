@@ -41,7 +41,7 @@ class Database:
         """Return the rows that `sql` yields, with `values` bound to its `{name:Type}` parameters.
 
         Raises:
-            SinkRejected: The server refuses the question; the message says why.
+            SinkRejected: The server refuses the question; the message states why.
             SinkUnavailable: The server is away, or the question took too long.
         """
         bound = {name: value if isinstance(value, list) else str(value) for name, value in values.items()}

@@ -66,7 +66,7 @@ def waiting_decision(database: Database, decision: str) -> Mapping[str, Any] | N
 
 
 def standing_stops(database: Database) -> Sequence[Mapping[str, Any]]:
-    """Return the stops of all actions that nobody lifted, oldest first. Raises as `Database.rows` does."""
+    """Return the stops of all actions that are not lifted, oldest first. Raises as `Database.rows` does."""
     return database.rows(_STOPS)
 
 

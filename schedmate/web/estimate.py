@@ -1,4 +1,4 @@
-"""What is expected of an attempt that has not ended: how long it takes, and what remains."""
+"""The estimate of an attempt that has not ended: how long it takes, and what remains."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from ..advisor.remaining import long, remains
-from ..times import at
+from ..times import moment_at
 from .database import Database
 
 # Of one job this reads a few rows of the primary key's order; the view `newest_estimates` would sort all jobs'.
@@ -22,16 +22,16 @@ ORDER BY e.revision DESC, e.id LIMIT 1
 
 @dataclass(frozen=True)
 class Expected:
-    """What the page says of an estimate.
+    """An estimate as the page shows it.
 
     Attributes:
         name: What is expected: `Time left`, or before a job runs `Expected to take`.
-        said: How long, with its interval.
+        duration: The time, with its interval.
         until: When it would end; None where that is not known, or is over.
     """
 
     name: str
-    said: str
+    duration: str
     until: datetime | None = None
 
 
@@ -44,7 +44,7 @@ def read_estimate(database: Database, row: Mapping[str, Any]) -> Mapping[str, An
 
 
 def expected(estimate: Mapping[str, Any], now: datetime | None = None) -> Expected | None:
-    """Return what a person reads of an estimate; None where it says nothing of time."""
+    """Return an estimate in words; None where it has no time."""
     remaining, duration = estimate["remaining_s"], estimate["duration_s"]
     if remaining is None:
         if duration is None:
@@ -52,11 +52,11 @@ def expected(estimate: Mapping[str, Any], now: datetime | None = None) -> Expect
         return Expected(
             "Expected to take", remains(duration, estimate["duration_low_s"] or 0.0, estimate["duration_high_s"])
         )
-    told = estimate["time"]
-    since = ((now or datetime.now(UTC)) - told).total_seconds()
+    made = estimate["time"]
+    since = ((now or datetime.now(UTC)) - made).total_seconds()
     low, high = estimate["remaining_low_s"] or 0.0, estimate["remaining_high_s"]
     if high is not None and since > high:
         return Expected("Time left", f"overdue for {long(since - high)}")
-    said = remains(remaining - since, low - since, None if high is None else high - since)
-    until = None if high is None or since > remaining else at(told.timestamp() + remaining)
-    return Expected("Time left", said, until)
+    duration = remains(remaining - since, low - since, None if high is None else high - since)
+    until = None if high is None or since > remaining else moment_at(made.timestamp() + remaining)
+    return Expected("Time left", duration, until)

@@ -23,7 +23,7 @@ CONDITIONS: Final[Mapping[str, str]] = {
     "ended": "ended well",
     "queued": "queued",
 }
-"""What a job can be filtered by, and what it says on the page."""
+"""Conditions of jobs by which the page filters, and their labels."""
 SORTS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
     "newest": lambda row: -row["changed"].timestamp(),
     "oldest": lambda row: row["changed"],
@@ -43,7 +43,7 @@ COLUMNS: Final = (
 """What a twin holds of each job."""
 
 # The newest attempt of each job. What pipes report counts only for jobs that no scheduler has reported.
-# The view `verdicts` would read all columns of all failures. Of one job, `one_job.py` says the same of its rows.
+# The view `verdicts` would read all columns of all failures. `one_job.py` does the same for the rows of one job.
 _JOBS: Final = """
 WITH
 newest AS
@@ -73,13 +73,13 @@ verdict AS
 (
     SELECT
         f.job AS job, if(f.job IN (SELECT job FROM newest), f.incarnation, '') AS incarnation, f.attempt AS attempt,
-        argMin((f.error_type, f.signature, f.message), (-f.revision, -f.confidence, f.id)) AS said
+        argMin((f.error_type, f.signature, f.message), (-f.revision, -f.confidence, f.id)) AS shown
     FROM failures AS f GROUP BY job, incarnation, attempt
 ),
 past AS
 (
-    SELECT job, arraySort(groupUniqArray(toString(said.2))) AS causes
-    FROM verdict WHERE said.1 != 'none' AND said.2 != '' GROUP BY job
+    SELECT job, arraySort(groupUniqArray(toString(shown.2))) AS causes
+    FROM verdict WHERE shown.1 != 'none' AND shown.2 != '' GROUP BY job
 ),
 standing AS
 (
@@ -103,9 +103,9 @@ judged AS
         if(l.has_started, toNullable(l.first_start), NULL) AS started,
         if(l.last_end >= l.first_start, l.last_end, NULL) AS ended,
         toString(l.how.1) AS state, l.how.2 AS exit_code, l.how.3 AS signal,
-        if(v.said.1 = 'none', '', toString(v.said.1)) AS error_type,
-        if(error_type = '', '', toString(v.said.2)) AS cause,
-        if(error_type = '', '', v.said.3) AS message,
+        if(v.shown.1 = 'none', '', toString(v.shown.1)) AS error_type,
+        if(error_type = '', '', toString(v.shown.2)) AS cause,
+        if(error_type = '', '', v.shown.3) AS message,
         p.causes AS causes,
         l.last_event AS changed,
         multiIf(
@@ -175,11 +175,11 @@ class Filter:
         )
 
     def link(self, **changes: object) -> dict[str, str]:
-        """Return the parameters of a link to this view, with `changes`; those that say nothing are left out."""
+        """Return the parameters of a link to this view, with `changes`; empty ones are left out."""
         page = changes.get("page", 1)
         now = {"q": self.search, "show": self.condition, "sort": self.sort, "page": page, **changes}
-        unsaid = {"q": "", "show": "", "sort": "newest", "page": "1"}
-        return {name: str(value) for name, value in now.items() if str(value) != unsaid[name]}
+        defaults = {"q": "", "show": "", "sort": "newest", "page": "1"}
+        return {name: str(value) for name, value in now.items() if str(value) != defaults[name]}
 
 
 @dataclass(frozen=True)

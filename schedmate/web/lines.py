@@ -15,7 +15,7 @@ from streams.accept import accept
 from streams.transport import Message
 
 NEAR: Final = (24, 120, 600)
-"""Messages that are looked at before the one that holds the line, and at most after it: more where those of other jobs stand between."""
+"""Messages that are read before the one that holds the line, and at most after it: more where those of other jobs are between."""
 BEFORE, AFTER = 60, 60
 """Lines shown at most."""
 LONGEST: Final = 2_000
@@ -35,8 +35,8 @@ class Line:
 
     Attributes:
         place: The message that holds it.
-        index: Where in the message it stands.
-        number: Of the line in its stream; 0 where nobody numbers.
+        index: Index in the message.
+        number: Of the line in its stream; 0 where lines are not numbered.
         text: What was printed, cut.
         cited: It was asked for.
     """
@@ -58,12 +58,12 @@ class Excerpt:
 
     @property
     def earlier(self) -> Line | None:
-        """The line around which earlier ones stand; None where the one that was asked for is the first."""
+        """The line around which earlier ones are shown; None where the one that was asked for is the first."""
         return None if self.lines[0].cited else self.lines[0]
 
     @property
     def later(self) -> Line | None:
-        """The line around which later ones stand; None where the one that was asked for is the last."""
+        """The line around which later ones are shown; None where the one that was asked for is the last."""
         return None if self.lines[-1].cited else self.lines[-1]
 
 
@@ -92,7 +92,7 @@ def excerpt(read: ReadSpan, place: Position, line: int = 0, index: int | None = 
         read: Reads messages.
         place: The message that holds it.
         line: Its number in the stream. Where its producer numbers nothing, the first line of the message is meant.
-        index: Where in the message it stands, instead of its number.
+        index: Index in the message, instead of its number.
 
     Raises:
         HTTPException: The message or the line is not there (any more).
@@ -107,11 +107,11 @@ def excerpt(read: ReadSpan, place: Position, line: int = 0, index: int | None = 
     ]
     middle = next(at for at, each in enumerate(lines) if each.cited)
     shown = lines[max(0, middle - BEFORE) : middle + AFTER + 1]
-    return Excerpt(_named(cited), cited.job if isinstance(cited, LogChunk) else "", shown)
+    return Excerpt(_describe(cited), cited.job if isinstance(cited, LogChunk) else "", shown)
 
 
 def _following(read: ReadSpan, place: Position, line: int, index: int | None) -> tuple[list[Found], int]:
-    """Return the chunk at `place` and those of its stream after it, until `AFTER` lines follow, and where in the first one the line stands.
+    """Return the chunk at `place` and those of its stream after it, until `AFTER` lines follow, and the index of the line in the first.
 
     Raises as `excerpt` does.
     """
@@ -164,7 +164,7 @@ def _numbers(chunk: Chunk) -> Sequence[int]:
 
 
 def _index(chunk: Chunk, line: int) -> int | None:
-    """Return where in `chunk` line `line` stands, of a bar that is redrawn its last state; None where it holds no such line."""
+    """Return the index of line `line` in `chunk`, of a redrawn bar its last state; None where the chunk does not hold it."""
     if not chunk.first_line:
         return 0 if chunk.lines else None
     return max((at for at, number in enumerate(_numbers(chunk)) if number == line), default=None)
@@ -176,7 +176,7 @@ def _stream(chunk: Chunk) -> tuple[object, ...]:
     return chunk.node, chunk.source
 
 
-def _named(chunk: Chunk) -> str:
+def _describe(chunk: Chunk) -> str:
     if isinstance(chunk, NodeLogChunk):
         return f"{chunk.source} log of node {chunk.node}"
     on = f" on {chunk.node}" if chunk.node else ""

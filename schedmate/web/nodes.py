@@ -102,7 +102,7 @@ WHERE d.node = {node:String} ORDER BY time DESC LIMIT {limit:UInt32}
 
 @dataclass(frozen=True)
 class Node:
-    """What is on record of one node: its GPUs now, and of the last `DAYS` days its findings, verdicts, and decisions about it."""
+    """The records of one node: its GPUs now, and of the last `DAYS` days its findings, verdicts, and decisions about it."""
 
     name: str
     gpus: Sequence[Mapping[str, Any]]
@@ -120,7 +120,7 @@ def read_nodes(database: Database) -> Sequence[Mapping[str, Any]]:
     return [{**row, "slowed_jobs": slowed.get(row["node"])} for row in rows]
 
 
-def named(rows: Sequence[Mapping[str, Any]], search: str) -> Sequence[Mapping[str, Any]]:
+def matching_nodes(rows: Sequence[Mapping[str, Any]], search: str) -> Sequence[Mapping[str, Any]]:
     """Return the first `LIMIT` of the nodes in `rows` whose name holds `search`."""
     text = search.casefold()
     return [row for row in rows if text in row["node"].casefold()][:LIMIT]

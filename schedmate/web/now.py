@@ -1,4 +1,4 @@
-"""What Redis says of jobs now: it hears of a change at once, where the list of all jobs is worked out again every few seconds."""
+"""The current state of jobs in Redis: it has a change at once, where the list of all jobs is worked out again every few seconds."""
 
 import threading
 import time
@@ -26,7 +26,7 @@ ReadStates = Callable[[Sequence[str]], Mapping[str, JobStatus]]
 
 
 class Now:
-    """Lays what Redis knows over what ClickHouse holds. While Redis is away, pages show what ClickHouse holds, and nobody waits for it.
+    """Adds the state in Redis to the rows of ClickHouse. While Redis is away, pages show only what ClickHouse holds, without waiting.
 
     Args:
         read: Asks Redis.

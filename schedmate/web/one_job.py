@@ -1,4 +1,4 @@
-"""What the list of jobs says of one job, as it is now, of the job's own rows: `jobs.py` says it of all jobs at once."""
+"""The row of one job as in the list of all jobs, as it is now, from the job's own rows: `jobs.py` does it for all jobs at once."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,12 +13,12 @@ def one_job(database: Database, records: JobRecords, reports: Sequence[Reports])
     """Return the row of a job; None where nothing is known of it. Raises as `Database.rows` does."""
     if not records.events and not reports:
         return None
-    told = bool(records.events)
-    attempt = max(row["attempt"] for row in records.events) if told else reports[-1].attempt
+    reported = bool(records.events)
+    attempt = max(row["attempt"] for row in records.events) if reported else reports[-1].attempt
     known, verdicts = attempt_facts(records, attempt), in_force(records)
     verdict = verdicts.get(attempt)
     failed = verdict is not None and verdict["error_type"] != "none"
-    condition = _condition(known, failed) if told else "unknown"
+    condition = _condition(known, failed) if reported else "unknown"
     alarms = {row["kind"] for row in records.alarms if row["attempt"] == attempt and row["standing"]}
     causes = {row["signature"] for row in verdicts.values() if row["error_type"] != "none" and row["signature"]}
     row = {
@@ -32,7 +32,7 @@ def one_job(database: Database, records: JobRecords, reports: Sequence[Reports])
         "cause": verdict["signature"] if verdict and failed else "",
         "message": verdict["message"] if verdict and failed else "",
         "causes": sorted(causes),
-        "changed": records.events[0]["time"] if told else max(each.until for each in reports),
+        "changed": records.events[0]["time"] if reported else max(each.until for each in reports),
         "condition": condition,
         "alarms": sorted(alarms) if condition in ("running", "unknown") else [],
     }

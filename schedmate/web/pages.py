@@ -40,13 +40,13 @@ LONGEST_NAME: Final = 1024
 LARGEST_NUMBER: Final = 2**31
 SHADOW_DAYS, MOST_SHADOW_DAYS = 7, 366
 QUESTION_COLUMNS: Final = ("name", "title", "about")
-SAID: Final = {
+NOTICES: Final = {
     "approve": "Approved. The bridge looks at everything once more, and then acts.",
     "reject": "Rejected. Nothing will be done.",
     "stop": "Stopped. No bridge begins an action until somebody lifts it.",
     "resume": "Lifted. What waited and is still in time is looked at again.",
 }
-"""What an operator is told once Kafka has the record, before the database shows it."""
+"""Notices to an operator once Kafka has the record, before the database shows it."""
 
 Form = Literal["html", "json", "csv"]
 View = Callable[..., Response]
@@ -172,7 +172,7 @@ class Pages:
         """Nodes, those with most failures first."""
         search = request.query_params.get("q", "")[:LONGEST_NAME]
         known, age_s = self._nodes.get()
-        rows = nodes.named(known, search)
+        rows = nodes.matching_nodes(known, search)
         if form == "json":
             return as_json(picked(rows, nodes.COLUMNS))
         if form == "csv":
@@ -188,7 +188,7 @@ class Pages:
         )
 
     def node(self, request: Request, form: Form = "html") -> Response:
-        """One node: its GPUs, what it said, what failed there and what was done."""
+        """One node: its GPUs, findings, failures and actions."""
         name = request.query_params.get("id", "")[:LONGEST_NAME]
         found = nodes.one_node(self._database, name) if name else None
         if found is None:
@@ -229,8 +229,10 @@ class Pages:
             return as_json(picked(rows, (*DECISION_COLUMNS, "waits")))
         if form == "csv":
             return as_csv("decisions", DECISION_COLUMNS, _values(rows, DECISION_COLUMNS))
-        said = SAID.get(request.query_params.get("said", ""), "")
-        return render(request, "decisions.html", rows=rows, job=job, stops=standing_stops(self._database), said=said)
+        notice = NOTICES.get(request.query_params.get("done", ""), "")
+        return render(
+            request, "decisions.html", rows=rows, job=job, stops=standing_stops(self._database), notice=notice
+        )
 
     def questions(self, request: Request, form: Form = "html") -> Response:
         """All usual questions."""

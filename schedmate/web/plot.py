@@ -28,7 +28,7 @@ GROUPS = {
 NEAR_S = 600.0
 """Events so near to a measurement are drawn, and half the measured time away where that is more."""
 FROM_ZERO = frozenset({"step time", "throughput"})
-"""What is compared by its size: an axis that begins elsewhere makes a small change look large."""
+"""Quantities that are compared by their size: an axis that begins elsewhere makes a small change look large."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Line:
-    """A vertical line of an event, and what it says when pointed at: `text`, and the moment `at` in seconds since 1970."""
+    """A vertical line of an event, and its tooltip: `text`, and the moment `at` in seconds since 1970."""
 
     x: float
     group: str
@@ -55,7 +55,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Tick:
-    """A moment below the plot: `text` says it in UTC, `at` for programs."""
+    """A moment below the plot: `text` in UTC, `at` for programs."""
 
     x: float
     text: str

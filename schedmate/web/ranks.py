@@ -37,7 +37,7 @@ GROUP BY row, column
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell at (`column`, `row`); `text` says what it shows."""
+    """A cell at (`column`, `row`); `text` describes it."""
 
     column: int
     row: int

@@ -1,4 +1,4 @@
-"""An answer that takes long to work out, worked out again in the background, so that nobody who looks waits for it."""
+"""An answer that takes long to work out, worked out again in the background, so that no reader waits for it."""
 
 import threading
 import time
@@ -17,8 +17,8 @@ class Refreshed(Generic[T]):
     """Holds the newest answer. The first who asks waits for it; from then on it is renewed until `close`.
 
     Args:
-        make: Works the answer out. Where it raises, the old answer goes, and whoever asks next hears why.
-        least_s: Seconds between two answers that nobody asked for.
+        make: Works the answer out. Where it raises, the old answer is dropped, and the next reader gets the error.
+        least_s: Minimum seconds between two answers that were not asked for.
         share: Of the time, spent on working out at most: a large history is asked less often.
         renewed: Called after each renewal that `soon` asked for.
     """

@@ -42,7 +42,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_seen,
+        finalize=_displayed,
     )
     made.filters |= {
         "ago": _ago,
@@ -64,8 +64,8 @@ def environment() -> Environment:
     return made
 
 
-def _seen(value: Any) -> Any:
-    """Return what stands on the page for `value`: nothing for null, and no invisible mark of a job's making."""
+def _displayed(value: Any) -> Any:
+    """Return the markup of `value`: empty for null, and without invisible characters of a job's making."""
     if value is None:
         return ""
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
@@ -87,24 +87,24 @@ def _took(since: datetime | None, until: datetime | None) -> str:
 def _moment(at: float, precision: str = "milliseconds") -> Markup:
     """Return a moment, in UTC; the page's script turns it into the reader's time."""
     moment = datetime.fromtimestamp(at, UTC)
-    said = moment.isoformat(" ", precision).removesuffix("+00:00")
-    return Markup('<time class="moment" datetime="{}">{}</time>').format(moment.isoformat(), said)
+    text = moment.isoformat(" ", precision).removesuffix("+00:00")
+    return Markup('<time class="moment" datetime="{}">{}</time>').format(moment.isoformat(), text)
 
 
 def _with_moments(text: str, moments: Sequence[datetime]) -> Markup:
-    """Return a sentence in which `moments` stand as on the rest of the page, and no longer in this host's time."""
-    said = Markup()
+    """Return a sentence in which `moments` are written as on the rest of the page, not in this host's time."""
+    marked = Markup()
     for moment in moments:
         before, found, text = text.partition(local(moment))
-        said += escape(printable(before)) + (_moment(moment.timestamp(), "seconds") if found else "")
-    return said + escape(printable(text))
+        marked += escape(printable(before)) + (_moment(moment.timestamp(), "seconds") if found else "")
+    return marked + escape(printable(text))
 
 
 def _pointed_at(text: str, at: float) -> Markup:
-    """Return what a mark in a plot says of a moment, in UTC; the page's script turns it into the reader's time."""
+    """Return the tooltip of a mark in a plot with its moment, in UTC; the page's script converts it to the reader's time."""
     moment, text = datetime.fromtimestamp(at, UTC), printable(text)
-    said = moment.strftime("%Y-%m-%d %H:%M:%S UTC")
-    return Markup('<title data-moment="{}" data-text="{}">{}, {}</title>').format(moment.isoformat(), text, text, said)
+    shown = moment.strftime("%Y-%m-%d %H:%M:%S UTC")
+    return Markup('<title data-moment="{}" data-text="{}">{}, {}</title>').format(moment.isoformat(), text, text, shown)
 
 
 def _cell(value: object) -> object:
@@ -116,7 +116,7 @@ def _cell(value: object) -> object:
 
 
 def _job_link(job: str, attempt: int | None = None) -> str:
-    """Return the link to a job. A name stands in the query: it may hold slashes and dots, which paths do not keep."""
+    """Return the link to a job. A name is part of the query: it may hold slashes and dots, which paths do not keep."""
     return "/job?" + urlencode({"id": job} | ({} if attempt is None else {"attempt": attempt}))
 
 

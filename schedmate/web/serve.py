@@ -1,4 +1,4 @@
-"""Serves the page until it is told to stop."""
+"""Serves the page until it is asked to stop."""
 
 import socket
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from streams.kafka import KafkaChanges, read_span
 
 from ..approvals import person, write
 from ..assembly import signatures
-from ..cli.console import say
+from ..cli.console import print_line
 from ..connections import kafka_connection
 from ..services.sink import clickhouse_reader, redis_client
 from ..settings.settings import Settings, SettingsError
@@ -23,7 +23,7 @@ from .now import ReadStates
 from .server import PageServer
 
 ADDRESS = "127.0.0.1"
-"""Nobody comes from elsewhere but through SSH, or a proxy on this host."""
+"""Visitors from elsewhere come through SSH, or a proxy on this host."""
 REDIS_S = 1.0
 """Seconds that a visitor waits for Redis at most."""
 
@@ -34,7 +34,7 @@ def serve(settings: Settings, port: int, names: Sequence[str] = ()) -> None:
     Args:
         settings: Of ClickHouse, of signatures, of who may act, and of Kafka.
         port: On 127.0.0.1; 0: any that is free.
-        names: Names by which browsers may call it, beside those of the loopback.
+        names: Names by which browsers may call it, in addition to those of the loopback.
 
     Raises:
         SettingsError: The port is taken, or a setting cannot be used.
@@ -46,7 +46,7 @@ def serve(settings: Settings, port: int, names: Sequence[str] = ()) -> None:
     embedded = settings.clickhouse.url.startswith("chdb:")
     connect = clickhouse_reader(settings.clickhouse, LIMITS)
     database = Database(connect, embedded=embedded)
-    database.rows("SELECT count() AS jobs FROM job_events")  # what is wrong is said here, not to the first visitor
+    database.rows("SELECT count() AS jobs FROM job_events")  # errors are reported now, not to the first visitor
     database.close()
     with (
         closing(listen(port)) as listening,
@@ -63,9 +63,11 @@ def serve(settings: Settings, port: int, names: Sequence[str] = ()) -> None:
         ) as app,
     ):
         address = f"http://{ADDRESS}:{listening.getsockname()[1]}"
-        say(f"serving {address}/ until Ctrl-C")
+        print_line(f"serving {address}/ until Ctrl-C")
         if isinstance(access, Linked):
-            say(f"to act as {person()}, open {address}{access.link} once; whoever has this link may act in your name")
+            print_line(
+                f"to act as {person()}, open {address}{access.link} once; everyone with this link can act in your name"
+            )
         PageServer(app).run(sockets=[listening])
 
 
@@ -75,7 +77,7 @@ def listen(port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((ADDRESS, port))
-        listening.listen()  # whoever reads the address at once is kept waiting, not refused
+        listening.listen()  # a client that has read the address waits, and is not refused
     except OSError as error:
         listening.close()
         raise SettingsError(f"--port: expected a free port, got {port}: {error.strerror}") from error
@@ -97,12 +99,12 @@ def _access(settings: Settings) -> Access:
 
 
 def _follow(settings: Settings) -> KafkaChanges | None:
-    """Return what changes while the page is open; into an embedded database nobody writes meanwhile."""
+    """Return what changes while the page is open; an embedded database has no other writer meanwhile."""
     return KafkaChanges(kafka_connection(settings.kafka), TOPICS, COUNTED) if settings.kafka.brokers else None
 
 
 def _states(settings: Settings) -> ReadStates | None:
-    """Return what reads the present state of jobs; beside an embedded database nobody writes it meanwhile."""
+    """Return what reads the current state of jobs; an embedded database has no other writer meanwhile."""
     if not settings.redis.url:
         return None
     return partial(read_states, redis_client(settings.redis, timeout_s=REDIS_S), prefix=settings.redis.prefix)

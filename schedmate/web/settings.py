@@ -11,9 +11,9 @@ class WebSettings(BaseModel, frozen=True, extra="forbid"):
     act: bool = Field(False, description="Whether operators may approve, reject, stop and resume on the page.")
     user_header: str = Field(
         "",
-        description="Header in which a proxy names the person, such as X-Forwarded-User; empty: nobody logs in. "
+        description="Header in which a proxy names the person, such as X-Forwarded-User; empty: no sign-in. "
         "The proxy proves itself by the password, in the header X-SchedMate-Proxy.",
     )
     operators: Listed = Field(
-        (), description="People whom the proxy names and who may act, separated by commas; others may look."
+        (), description="People named by the proxy who may act, separated by commas; others may only read."
     )

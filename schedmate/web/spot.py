@@ -78,13 +78,17 @@ def list_quotas(database: Database) -> Sequence[ClusterQuota]:
     beyond = database.rows(_BEYOND, days=DAYS, limit=MOST_BEYOND)
     past = {row["cluster"]: row for row in database.rows(_PAST, hours=HOURS)}
 
-    def of(rows: Sequence[Mapping[str, Any]], cluster: str) -> list[Mapping[str, Any]]:
+    def rows_of(rows: Sequence[Mapping[str, Any]], cluster: str) -> list[Mapping[str, Any]]:
         return [row for row in rows if row["cluster"] == cluster]
 
     none: Mapping[str, Any] = {"quotas": (), "used": ()}
     return [
         ClusterQuota(
-            row, of(demand, name), of(beyond, name), past.get(name, none)["quotas"], past.get(name, none)["used"]
+            row,
+            rows_of(demand, name),
+            rows_of(beyond, name),
+            past.get(name, none)["quotas"],
+            past.get(name, none)["used"],
         )
         for row in quotas
         for name in (row["cluster"],)

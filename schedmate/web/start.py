@@ -1,4 +1,4 @@
-"""When a job that waits was told to start, where `schedmate starts --every` or `--keep` keeps that."""
+"""The estimated start of a waiting job, where `schedmate starts --every` or `--keep` keeps it."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -15,17 +15,17 @@ ORDER BY time DESC LIMIT 1
 
 
 def read_start(database: Database, row: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return what was told last of the start of `row`; None where it does not wait, or nothing was. Raises as `Database.rows` does."""
+    """Return the last estimate of the start of `row`; None where it does not wait, or there is none. Raises as `Database.rows` does."""
     if row["condition"] != "queued":
         return None
     found = database.rows(_NEWEST, job=row["job"], incarnation=row["incarnation"], attempt=row["attempt"])
     return found[0] if found else None
 
 
-def starts(told: Mapping[str, Any], now: datetime | None = None) -> str:
+def starts(estimate: Mapping[str, Any], now: datetime | None = None) -> str:
     """Return what a person reads of it: `in 2 h (1 h to 5 h)`; empty where the middle is not known."""
-    expected, low, high = told["expected_s"], told["low_s"] or 0.0, told["high_s"]
-    since = ((now or datetime.now(UTC)) - told["time"]).total_seconds()
+    expected, low, high = estimate["expected_s"], estimate["low_s"] or 0.0, estimate["high_s"]
+    since = ((now or datetime.now(UTC)) - estimate["time"]).total_seconds()
     if expected is None:
         return ""
     if high is None:

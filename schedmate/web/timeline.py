@@ -1,4 +1,4 @@
-"""What happened to a job over time: its measurements in even spans, and the events to mark beside them."""
+"""A job over time: its measurements in even spans, and the events to mark."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _MINUTE: Final = 60_000_000
 MARKS: Final = 400
 """Events of a job at most, the newest; an answer stays small for a job that restarts for ever."""
 
-# One rank speaks for the job: the lowest that reports. Its rows stand together in the table, so that neither the number of ranks
+# One rank represents the job: the lowest that reports. Its rows are adjacent in the table, so that neither the number of ranks
 # nor the size of the table counts.
 _CURVES: Final = """
 SELECT
@@ -64,7 +64,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Timeline:
-    """What is known of a job over time; `ranks` counts those that reported, of which `rank` is drawn (None: none did)."""
+    """The measurements and events of a job over time; `ranks` counts those that reported, of which `rank` is drawn (None: none did)."""
 
     curves: Sequence[Curve]
     marks: Sequence[Mark]

@@ -1,4 +1,4 @@
-"""Shadow by default: nothing is carried out whose action was not turned on by name."""
+"""Shadow mode is the default: only actions that are turned on by name are carried out."""
 
 from schedmate_records import Decision, Mode, Outcome
 
@@ -12,9 +12,9 @@ def mode_in_force(decision: Decision, context: Context) -> Mode:
 
 
 def check(decision: Decision, context: Context) -> Objection | None:
-    """Object where the decision is a shadow, or its action is not turned on here."""
+    """Object if the decision, or its action in this bridge, is in shadow mode."""
     if context.settings.mode(decision.action) is Mode.SHADOW:
-        return Objection("mode", f"the action {decision.action} is not turned on", Outcome.SHADOWED)
+        return Objection("mode", f"{decision.action.plural} are in shadow mode", Outcome.SHADOWED)
     if decision.mode is Mode.SHADOW:
         return Objection("mode", "the decision was published in shadow mode", Outcome.SHADOWED)
     return None

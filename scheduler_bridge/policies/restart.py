@@ -31,7 +31,9 @@ def decide(failure: Failure, settings: BridgeSettings, checkpoint: str = "") -> 
     suspect = failure.node if failure.faulty_component in LOCAL else ""
     evidence = bool(suspect) and failure.node_evidence
     away = f", away from {suspect}" if suspect else ""
-    witness = f" Only the job itself speaks against {suspect}." if suspect and not evidence else ""
+    witness = (
+        f" Only this job's log blames {suspect}; nothing on the node confirms it." if suspect and not evidence else ""
+    )
     message = failure.message[:MESSAGE].rstrip(". ")
     cause = cause_of(failure)
     root = failure.root

@@ -12,7 +12,7 @@ from clickhouse_connect.driver.client import Client
 from ..errors import SinkRejected, SinkUnavailable
 from .faults import translated_errors
 
-# The driver and its HTTP library log every failed try, with a trace. Ours are raised, and an outage is said once (`streams.resilience`).
+# The driver and its HTTP library log every failed try, with a trace. Ours are raised, and an outage is logged once (`streams.resilience`).
 logging.getLogger("clickhouse_connect").setLevel(logging.CRITICAL)
 logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
 

@@ -63,17 +63,17 @@ def maybe_real(name: str) -> Column:
     return plain(name, "Nullable(Float64)")
 
 
-def whole(value: int) -> int:
+def clamped(value: int) -> int:
     """Return `value`, or the nearest number of 64 bits. JSON knows no limit."""
     return min(max(value, _LOW), _HIGH)
 
 
 def fitting(values: list[int]) -> list[int]:
-    """Return `values`, each as `whole` makes it."""
+    """Return `values`, each as `clamped` makes it."""
     try:
         array("q", values)
     except OverflowError:
-        return list(map(whole, values))
+        return list(map(clamped, values))
     return values
 
 
@@ -92,7 +92,7 @@ def maybe_integer(name: str, get: Callable[[Any], int | None] | None = None) -> 
         try:
             array("q", [value or 0 for value in found])
         except OverflowError:
-            return [value if value is None else whole(value) for value in found]
+            return [value if value is None else clamped(value) for value in found]
         return found
 
     return Column(name, "Nullable(Int64)", values)
@@ -128,6 +128,6 @@ def part(of: str, name: str, missing: Any) -> Callable[[Any], Any]:
     return lambda record: missing if outer(record) is None else inner(outer(record))
 
 
-def made(name: str, type_: str, get: Callable[[Any], Any]) -> Column:
+def derived(name: str, type_: str, get: Callable[[Any], Any]) -> Column:
     """Return a column that `get` takes from a record."""
     return Column(name, type_, lambda rows: list(map(get, rows)))

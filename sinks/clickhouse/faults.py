@@ -66,34 +66,34 @@ def translated(  # noqa: PLR0911  # a list of cases
 ) -> SinkUnavailable | SinkRejected | RecordRejected:
     """Return what `error`, raised while `doing` something, means for the stream."""
     code = error.code if isinstance(error, Error) else None
-    said = _first_line(error)
+    message = _first_line(error)
     if code in _SCHEMA:
-        return TablesMissing(f"{doing}: expected SchedMate's tables, got: {said}. Run `schedmate migrate`.")
+        return TablesMissing(f"{doing}: expected SchedMate's tables, got: {message}. Run `schedmate migrate`.")
     if code in _ACCESS:
         return SinkRejected(
-            f"{doing}: ClickHouse refuses this user: {said}. Check the user, its password and its grants."
+            f"{doing}: ClickHouse refuses this user: {message}. Check the user, its password and its grants."
         )
     if untrusted(error):
         return SinkRejected(f"{doing}: {network_error(error, where)}")
     if code in _PASSING or isinstance(error, OperationalError | OSError):
-        return SinkUnavailable(f"{doing}: {(code is None and network_error(error, where)) or said}")
+        return SinkUnavailable(f"{doing}: {(code is None and network_error(error, where)) or message}")
     if isinstance(error, DataError) or code in _DATA:
-        return RecordRejected(f"{doing}: {said}")
+        return RecordRejected(f"{doing}: {message}")
     if code is not None:
-        return UnknownFault(f"{doing}: {said}")
+        return UnknownFault(f"{doing}: {message}")
     if isinstance(error, NotSupportedError | ProgrammingError):
-        return SinkRejected(f"{doing}: {said}")
-    # No code: an answer that is not ClickHouse's, from a proxy that has lost its server, say.
-    return SinkUnavailable(f"{doing}: {said}")
+        return SinkRejected(f"{doing}: {message}")
+    # No code: the answer is not ClickHouse's, for example a proxy's that has lost its server.
+    return SinkUnavailable(f"{doing}: {message}")
 
 
 def _first_line(error: BaseException) -> str:
-    """Return the first line of `error`, with the deepest cause beside it: the driver's own words hide "connection refused"."""
+    """Return the first line of `error` and its deepest cause: the driver's own message hides "connection refused"."""
     deepest = error
     while deepest.__cause__ is not None:
         deepest = deepest.__cause__
-    said = str(error).split("\n", 1)[0][:400]
-    return said if str(deepest)[:60] in said else f"{said} ({str(deepest)[:200]})"
+    message = str(error).split("\n", 1)[0][:400]
+    return message if str(deepest)[:60] in message else f"{message} ({str(deepest)[:200]})"
 
 
 @contextmanager

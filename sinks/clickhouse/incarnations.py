@@ -62,10 +62,10 @@ def find_job(client: Client, text: str) -> FoundJob:
         SinkUnavailable: The server is away.
     """
     wanted = JobReference.parse(text)
-    known = _known(client, wanted.job)
+    known = _known_incarnations(client, wanted.job)
     if wanted.incarnation and all(name != wanted.incarnation for name, _ in known):
         wanted = JobReference(text)
-        known = _known(client, text)
+        known = _known_incarnations(client, text)
     if not known:
         return FoundJob(wanted.job)
     names = [name for name, _ in known]
@@ -79,7 +79,7 @@ def find_job(client: Client, text: str) -> FoundJob:
     )
 
 
-def _known(client: Client, job: str) -> list[tuple[str, datetime]]:
+def _known_incarnations(client: Client, job: str) -> list[tuple[str, datetime]]:
     with translated_errors("looking for the jobs of an id"):
         rows = client.query(_KNOWN, parameters={"job": job}).result_rows
     return [(name, since) for name, since in rows]

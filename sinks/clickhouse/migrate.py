@@ -128,7 +128,7 @@ def check_schema(client: Client) -> None:
 
     Raises:
         TablesMissing: Somebody dropped a table, a view or a column.
-        SinkRejected: It has no tables, or is older, newer or other than this code; the message says what to do.
+        SinkRejected: It has no tables, or is older, newer or other than this code; the message states what to do.
         SinkUnavailable: The server is away.
     """
     known = migrations()

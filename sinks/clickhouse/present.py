@@ -23,7 +23,7 @@ _PARAMETER_BYTES = 60_000
 """A server takes no form field beyond 128 KiB."""
 
 _SPAN_GAP = 600 * 10**6
-"""Microseconds: times further apart are asked for apart, so that one wrong clock does not fetch a job's whole past."""
+"""Microseconds: larger gaps split the query, so that one wrong clock does not fetch a job's whole past."""
 
 _SPANS = 20
 """With more spans than this, ids are asked for one by one: slower than a few spans, faster than many."""

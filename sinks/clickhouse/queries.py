@@ -135,7 +135,7 @@ def ask(client: Client, sql: str, values: Mapping[str, str | list[str]] | None =
     """Return the answer to `sql`, with `values` (a list for an `Array(String)`) bound to its `{name:Type}` parameters.
 
     Raises:
-        SinkRejected: The server refuses it; the message says why.
+        SinkRejected: The server refuses it; the message states why.
         SinkUnavailable: The server is away.
     """
     with translated_errors("asking ClickHouse"):

@@ -14,7 +14,7 @@ from .tables import TABLES
 log = structlog.get_logger(__name__)
 
 KEEP_DAYS = 90
-"""Days, where nothing else is said: a quarter, over which a cluster's failures are compared."""
+"""Default number of days: a quarter, over which a cluster's failures are compared."""
 
 KEPT = (*(table.name for table in TABLES), ROLLUP)
 """Names of the tables whose rows can expire."""
@@ -27,7 +27,7 @@ def set_retention(client: Client, keep_days: Mapping[str, int] | int = KEEP_DAYS
 
     Args:
         client: Of a migrated database.
-        keep_days: Days for all tables, or by table name, where `default` stands for those not named (else `KEEP_DAYS`).
+        keep_days: Days for all tables, or by table name, where `default` covers those not named (else `KEEP_DAYS`).
             0 keeps rows for ever.
 
     Raises:

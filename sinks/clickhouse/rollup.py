@@ -1,7 +1,7 @@
 """The per-minute roll-up, and how it stays exact.
 
 ClickHouse writes an insert's rows first and what its materialized view makes of them afterwards. An engine killed in between has
-the rows and not their share of the roll-up, and whoever repeats the insert finds the rows there and drops them. So wherever
+the rows and not their share of the roll-up. The repeated insert finds the rows there and drops them. So wherever
 rows of `job_metrics` are found to be there already, their minutes are counted again and the difference is added: one
 insert, whole or not there, and nothing where nothing is missing.
 """
@@ -79,6 +79,6 @@ def reconcile(client: Client, jobs: Collection[str], since: int, until: int) -> 
         client.command(
             _RECONCILE,
             parameters={"jobs": sorted(jobs), "since": since, "until": until},
-            # Two corrections may look alike. Without a name of its own the second would be taken for a repeat of the first.
+            # Two corrections may be equal. Without a name of its own the second would be taken for a repeat of the first.
             settings={"insert_deduplication_token": uuid.uuid4().hex, "async_insert": 0},
         )

@@ -1,6 +1,6 @@
 """Checks of statements that people type: one statement, which reads, and which reaches nothing outside the database.
 
-ClickHouse's own parser takes the statement apart, so comments, quotes and spelling hide nothing. This check comes before the setting
+ClickHouse's own parser analyses the statement, so comments, quotes and spelling hide nothing. This check comes before the setting
 `readonly` and the rights of the user, which refuse writes by themselves (see `open_client`).
 """
 
@@ -82,8 +82,8 @@ def _formatted(client: Client, sql: str) -> str:
             rows = client.query("SELECT formatQuerySingleLine({statement:String})", parameters={"statement": sql})
         except ClickHouseError as error:
             if isinstance(error, Error) and error.code == _SYNTAX_ERROR:
-                said = " ".join(str(error).split(": In scope", 1)[0].split())
-                raise SinkRejected(f"expected one statement of ClickHouse's SQL: {said[:300]}") from error
+                message = " ".join(str(error).split(": In scope", 1)[0].split())
+                raise SinkRejected(f"expected one statement of ClickHouse's SQL: {message[:300]}") from error
             raise
     return str(rows.result_rows[0][0])
 

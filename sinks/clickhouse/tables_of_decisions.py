@@ -1,4 +1,4 @@
-"""What is decided, approved and done: the columns of its tables."""
+"""The tables of decisions, approvals and results, column by column."""
 
 import schedmate_records as records
 

@@ -1,9 +1,22 @@
-"""What is known of a job: the columns of its tables."""
+"""The tables of jobs, column by column."""
 
 import schedmate_records as records
 from schedmate_records import encode
 
-from .columns import encoded, integer, made, maybe_integer, maybe_real, maybe_time, part, plain, real, text, texts, time
+from .columns import (
+    derived,
+    encoded,
+    integer,
+    maybe_integer,
+    maybe_real,
+    maybe_time,
+    part,
+    plain,
+    real,
+    text,
+    texts,
+    time,
+)
 from .table import Table
 
 _ATTEMPT = (text("id"), text("job"), integer("attempt"), text("incarnation"))
@@ -34,10 +47,10 @@ TABLES: tuple[Table, ...] = (
             maybe_time("since"),
             maybe_integer("since_step"),
             maybe_integer("ranks", part("over_ranks", "ranks", None)),
-            made("job_step_time_s", "Nullable(Float64)", part("over_ranks", "step_time_s", None)),
-            made("rank_spread", "Nullable(Float64)", part("over_ranks", "spread", None)),
+            derived("job_step_time_s", "Nullable(Float64)", part("over_ranks", "step_time_s", None)),
+            derived("rank_spread", "Nullable(Float64)", part("over_ranks", "spread", None)),
             maybe_integer("slowest_rank", part("over_ranks", "slowest", None)),
-            made("rank_lag", "Nullable(Float64)", part("over_ranks", "lag", None)),
+            derived("rank_lag", "Nullable(Float64)", part("over_ranks", "lag", None)),
             encoded("evidence"),
         ),
         key="job",
@@ -52,7 +65,7 @@ TABLES: tuple[Table, ...] = (
             text("node"),
             plain("node_evidence", "Bool"),
             plain("drain", "Nullable(Bool)"),
-            made("recovery_action", "String", lambda failure: failure.recovery_action or ""),
+            derived("recovery_action", "String", lambda failure: failure.recovery_action or ""),
             maybe_integer("rank"),
             text("message"),
             text("error_type"),
@@ -68,11 +81,11 @@ TABLES: tuple[Table, ...] = (
             maybe_integer("signal"),
             maybe_integer("step"),
             maybe_real("epoch"),
-            made("root_topic", "String", part("root", "topic", "")),
+            derived("root_topic", "String", part("root", "topic", "")),
             maybe_integer("root_partition", part("root", "partition", None)),
             maybe_integer("root_offset", part("root", "offset", None)),
             maybe_integer("root_line", part("root", "line", None)),
-            made("root_text", "String", part("root", "text", "")),
+            derived("root_text", "String", part("root", "text", "")),
             encoded("evidence"),
         ),
         key="job",
@@ -110,7 +123,7 @@ TABLES: tuple[Table, ...] = (
             maybe_real("value"),
             maybe_real("usual"),
             maybe_real("limit"),
-            made("activity", "String", lambda alarm: alarm.activity or ""),
+            derived("activity", "String", lambda alarm: alarm.activity or ""),
             maybe_real("gpu_hours"),
             text("detail"),
             encoded("evidence"),
@@ -126,7 +139,7 @@ TABLES: tuple[Table, ...] = (
             integer("rank"),
             integer("number"),
             text("state"),
-            made("durable_by", "String", lambda checkpoint: checkpoint.durable_by or ""),
+            derived("durable_by", "String", lambda checkpoint: checkpoint.durable_by or ""),
             time("time"),
             time("since"),
             maybe_integer("step"),
@@ -160,7 +173,7 @@ TABLES: tuple[Table, ...] = (
             maybe_real("cpus"),
             maybe_real("memory_gib"),
             maybe_real("time_limit_s"),
-            made("workload", "String", lambda event: encode(event.workload).decode() if event.workload else ""),
+            derived("workload", "String", lambda event: encode(event.workload).decode() if event.workload else ""),
             maybe_integer("exit_code"),
             maybe_integer("signal"),
             text("state"),
@@ -183,10 +196,10 @@ TABLES: tuple[Table, ...] = (
             time("time"),
             text("model"),
             text("prompt"),
-            made("error_type", "String", part("review", "error_type", "")),
-            made("faulty_component", "String", part("review", "faulty_component", "")),
-            made("restartable", "Nullable(Bool)", part("review", "restartable", None)),
-            made("certainty", "String", part("review", "certainty", "")),
+            derived("error_type", "String", part("review", "error_type", "")),
+            derived("faulty_component", "String", part("review", "faulty_component", "")),
+            derived("restartable", "Nullable(Bool)", part("review", "restartable", None)),
+            derived("certainty", "String", part("review", "certainty", "")),
             maybe_integer("root_line", part("review", "root", None)),
             encoded("lines"),
             encoded("numbers"),

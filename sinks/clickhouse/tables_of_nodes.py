@@ -1,14 +1,14 @@
-"""What is known of nodes and their GPUs: the columns of its tables."""
+"""The tables of nodes and their GPUs, column by column."""
 
 from functools import partial
 
 import schedmate_records as records
 
 from .columns import (
+    derived,
     encoded,
     fitting,
     integer,
-    made,
     maybe_integer,
     maybe_real,
     maybe_time,
@@ -37,7 +37,7 @@ TABLES: tuple[Table, ...] = (
             text("node"),
             time("time"),
             encoded("gpus"),
-            *(made(state.value, "Int64", partial(_gpus_in, state)) for state in records.GpuState),
+            *(derived(state.value, "Int64", partial(_gpus_in, state)) for state in records.GpuState),
             *(real(f"{state.value}_s") for state in records.GpuState),
         ),
         key="job",
@@ -60,15 +60,15 @@ TABLES: tuple[Table, ...] = (
             maybe_integer("temperature_c"),
             maybe_integer("sm_clock_mhz"),
             maybe_integer("memory_clock_mhz"),
-            made("throttle_reasons", "Array(String)", lambda sample: sample.throttle_reasons or []),
+            derived("throttle_reasons", "Array(String)", lambda sample: sample.throttle_reasons or []),
             maybe_integer("ecc_corrected"),
             maybe_integer("ecc_uncorrected"),
             maybe_integer("rows_remapped"),
             maybe_integer("nvlink_errors"),
             maybe_integer("nvlink_active"),
-            made("xids", "Array(Int64)", lambda sample: fitting(sample.xids)),
-            made("recovery_action", "String", lambda sample: sample.recovery_action or ""),
-            made(
+            derived("xids", "Array(Int64)", lambda sample: fitting(sample.xids)),
+            derived("recovery_action", "String", lambda sample: sample.recovery_action or ""),
+            derived(
                 "jobs",
                 "Array(String)",
                 lambda sample: sorted({process.job for process in sample.processes if process.job}),
@@ -92,7 +92,7 @@ TABLES: tuple[Table, ...] = (
             text("event"),
             maybe_integer("link"),
             text("recommended_action"),
-            made("recovery_action", "String", lambda finding: finding.recovery_action or ""),
+            derived("recovery_action", "String", lambda finding: finding.recovery_action or ""),
             plain("drain", "Bool"),
             text("signature"),
             text("kind"),
@@ -101,11 +101,11 @@ TABLES: tuple[Table, ...] = (
             text("component"),
             plain("restartable", "Nullable(Bool)"),
             real("confidence"),
-            made("place_topic", "String", part("place", "topic", "")),
+            derived("place_topic", "String", part("place", "topic", "")),
             maybe_integer("place_partition", part("place", "partition", None)),
             maybe_integer("place_offset", part("place", "offset", None)),
             maybe_integer("place_line", part("place", "line", None)),
-            made("text", "String", part("place", "text", "")),
+            derived("text", "String", part("place", "text", "")),
             texts("jobs"),
             integer("times"),
         ),

@@ -1,6 +1,6 @@
 """Which verdicts of a batch are new.
 
-A verdict has the same id whenever it says the same. So one whose id is there is a repeat, unless another verdict on the attempt was said
+The id of a verdict follows from its content. So one whose id is there is a repeat, unless another verdict on the attempt was stored
 in between: then it is in force again, and its higher revision is stored too.
 """
 

@@ -1,4 +1,4 @@
-"""Batches of records into tables: every record once, whatever is repeated and whoever dies."""
+"""Batches of records into tables: every record once, after any repeat or crash."""
 
 import hashlib
 import time

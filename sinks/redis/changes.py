@@ -14,7 +14,7 @@ import schedmate_records as records
 from schedmate_records import CheckpointState, ErrorType, EventKind, Position, Record, Severity
 
 _LARGEST_RANK = 10**9
-"""Above every rank, so that the lowest rank has the highest position: it alone speaks for the job."""
+"""Above every rank, so that the lowest rank has the highest position and alone represents the job."""
 _SCHEDULED = 10**19
 """Above every attempt: lifts the events of schedulers above those of pipes."""
 _STATES = {
@@ -90,9 +90,9 @@ def _event(place: Position, event: records.JobEvent) -> list[SectionUpdate]:
     lifted = _position(event.attempt + _SCHEDULED * (not event.by_producer), _micros(event.time), place.offset)
     at = _position(event.attempt, _micros(event.time), place.offset)
     if event.kind in (EventKind.PACKED, EventKind.UNPACKED):
-        beside = event.packed_with if event.kind is EventKind.PACKED else ""
-        packing = SectionUpdate("job", event.job, "packing_at", at, _fields(packed_with=beside))
-        return [packing] if beside else [packing, _not_slowed(event.job, at)]
+        other_job = event.packed_with if event.kind is EventKind.PACKED else ""
+        packing = SectionUpdate("job", event.job, "packing_at", at, _fields(packed_with=other_job))
+        return [packing] if other_job else [packing, _not_slowed(event.job, at)]
     if event.kind not in _STATES:
         fields = _fields(
             warning=event.kind.value,
@@ -193,7 +193,7 @@ def _checkpoint(place: Position, checkpoint: records.Checkpoint) -> list[Section
         save_interval_s=checkpoint.interval_s,
     )
     newest = _position(checkpoint.attempt, checkpoint.number, over, place.offset)
-    told = [SectionUpdate("job", checkpoint.job, "save_at", newest, save, newest_only=True)]
+    updates = [SectionUpdate("job", checkpoint.job, "save_at", newest, save, newest_only=True)]
     if checkpoint.state is CheckpointState.DURABLE:
         fields = _fields(
             checkpoint_attempt=checkpoint.attempt,
@@ -204,8 +204,8 @@ def _checkpoint(place: Position, checkpoint: records.Checkpoint) -> list[Section
             checkpoint_path=checkpoint.path,
         )
         at = _position(checkpoint.attempt, since, place.offset)
-        told.append(SectionUpdate("job", checkpoint.job, "checkpoint_at", at, fields, newest_only=True))
-    return told
+        updates.append(SectionUpdate("job", checkpoint.job, "checkpoint_at", at, fields, newest_only=True))
+    return updates
 
 
 def _failure(_: Position, failure: records.Failure) -> list[SectionUpdate]:
@@ -230,11 +230,11 @@ def _failure(_: Position, failure: records.Failure) -> list[SectionUpdate]:
     )
     at, field = _position(failure.attempt, failure.revision), f"failure:{failure.attempt}"
     kept = {name: fields[f"verdict_{name}"] for name in ("component", "signature", "message", "line")}
-    said = _json({"attempt": failure.attempt, "verdict": failure.error_type.value, **kept}).decode()
+    summary = _json({"attempt": failure.attempt, "verdict": failure.error_type.value, **kept}).decode()
     retracted = failure.error_type is ErrorType.NONE
     return [
         SectionUpdate("job", failure.job, "verdict_at", at, fields, newest_only=True),
-        SectionUpdate("job", failure.job, f"{field}:at", at, {field: "" if retracted else said}, newest_only=True),
+        SectionUpdate("job", failure.job, f"{field}:at", at, {field: "" if retracted else summary}, newest_only=True),
     ]
 
 
@@ -265,11 +265,11 @@ def _estimate(place: Position, estimate: records.Estimate) -> list[SectionUpdate
         estimate_method=estimate.method,
     )
     at = _position(estimate.attempt, estimate.revision, _micros(estimate.time), place.offset)
-    told = [SectionUpdate("job", estimate.job, "estimate_at", at, fields, newest_only=True)]
-    if estimate.gpu_utilisation is not None:  # progress says nothing of it, and does not take it away
+    updates = [SectionUpdate("job", estimate.job, "estimate_at", at, fields, newest_only=True)]
+    if estimate.gpu_utilisation is not None:  # estimates from progress do not have it, and do not remove it
         used = _fields(estimate_gpu_utilisation=estimate.gpu_utilisation)
-        told.append(SectionUpdate("job", estimate.job, "estimate_gpu_at", at, used, newest_only=True))
-    return told
+        updates.append(SectionUpdate("job", estimate.job, "estimate_gpu_at", at, used, newest_only=True))
+    return updates
 
 
 def _decision(place: Position, decision: records.Decision) -> list[SectionUpdate]:

@@ -53,7 +53,7 @@ def open_redis(
         password=password or None,
         socket_timeout=timeout_s,
         socket_connect_timeout=timeout_s,
-        # Trying again is `streams.resilience.outage`'s work, for every store alike.
+        # Retries are the work of `streams.resilience.outage`, for every store.
         retry=Retry(NoBackoff(), 0),
         redis_connect_func=_connect,
         decode_responses=not binary,
@@ -95,7 +95,7 @@ def translate_errors(client: "redis.Redis", doing: str) -> Iterator[None]:
     try:
         yield
     except (redis.AuthenticationError, redis.exceptions.NoPermissionError) as error:
-        # A kind of connection error to the driver, but waiting does not mend it.
+        # A kind of connection error to the driver, but waiting does not fix it.
         wrong = "its password" if isinstance(error, redis.AuthenticationError) else "its rights (ACL)"
         raise SinkRejected(f"{doing}: Redis refuses this user: {error}. Check the user and {wrong}.") from error
     except redis.ResponseError as error:
@@ -104,8 +104,8 @@ def translate_errors(client: "redis.Redis", doing: str) -> Iterator[None]:
         reason = f"{_CLUSTER} ({error})" if first in _MOVED else str(error)
         raise (SinkUnavailable if passes else SinkRejected)(f"{doing}: {reason}") from error
     except (redis.ConnectionError, redis.TimeoutError, OSError) as error:
-        said = f"{doing}: {network_error(error, _address(client)) or error}"
-        raise (SinkRejected if untrusted(error) else SinkUnavailable)(said) from error
+        message = f"{doing}: {network_error(error, _address(client)) or error}"
+        raise (SinkRejected if untrusted(error) else SinkUnavailable)(message) from error
 
 
 def _address(client: "redis.Redis") -> str:

@@ -16,7 +16,7 @@ class MemoryState:
         self._hashes: dict[tuple[str, str], dict[str, str]] = {}
 
     def update(self, batch: Iterable[tuple[Position, Record]]) -> None:
-        """Take in what `batch` says."""
+        """Apply the records of `batch`."""
         for place, record in batch:
             for change in changes(place, record):
                 self._advance(change)

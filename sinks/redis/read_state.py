@@ -112,15 +112,15 @@ def status_of(job: str, fields: Mapping[str, str], ranks: Mapping[str, str]) -> 
     newest = max((rank.attempt for rank in reports), default=0)
     values["attempt"] = max(int(values.get("attempt", 0)), newest)
     if fields.get("outcome_of") != fields.get("decision_id"):
-        # The result of an earlier decision says nothing about this one.
+        # The result of an earlier decision does not apply to this one.
         for name in ("outcome", "outcome_time", "outcome_detail", "outcome_actuator"):
             values.pop(name, None)
     if values.get("verdict") == "none":
         values = {name: value for name, value in values.items() if not name.startswith("verdict")}
     for name in _LISTS & values.keys():
         values[name] = msgspec.json.decode(values[name] or "[]", type=list[str])
-    told = [text for name, text in fields.items() if name.startswith("failure:") and not name.endswith(":at")]
-    failures = [msgspec.json.decode(text, type=FailedAttempt) for text in told]
+    texts = [text for name, text in fields.items() if name.startswith("failure:") and not name.endswith(":at")]
+    failures = [msgspec.json.decode(text, type=FailedAttempt) for text in texts]
     values["failures"] = sorted(failures, key=lambda one: one.attempt)
     alarms = {name: text for name, text in fields.items() if name.startswith("alarm_") and not name.endswith("_at")}
     values["alarms"] = {name.removeprefix("alarm_"): text for name, text in sorted(alarms.items()) if text}

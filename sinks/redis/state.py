@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import redis
 
 KEEP_S = 7 * 86_400.0
-"""A job that said nothing for a week is forgotten: Redis holds what is now, and ClickHouse the history."""
+"""Seconds after which a silent job is forgotten, a week: Redis holds the current state, and ClickHouse the history."""
 KEEP_ENDED_S = 86_400.0
 """A job that ended is shown until its owner has had a day to look."""
 _CHANGES_A_TRIP = 1000
@@ -25,7 +25,7 @@ _CHANGES_A_TRIP = 1000
 
 
 class StateMetrics:
-    """What was written."""
+    """Counts of what was written."""
 
     def __init__(self) -> None:
         self.update_duration = Histogram(
@@ -45,7 +45,7 @@ class StateMetrics:
 
 
 class RedisState:
-    """Writes what records say about now. A record that is late or comes again never turns the state back.
+    """Writes the current state from records. A record that is late or comes again never turns the state back.
 
     Thread-safe as far as the client is; two writers at once do no harm.
 
@@ -80,7 +80,7 @@ class RedisState:
         self._advance = client.register_script(files(__package__).joinpath("advance.lua").read_text("utf-8"))
 
     def update(self, batch: Sequence[tuple[Position, Record]]) -> None:
-        """Show what `batch` says; return once Redis has all of it.
+        """Apply the records of `batch`; return once Redis has all of it.
 
         Raises:
             SinkUnavailable: Redis is away, loading or full. Write the batch again: what it has already stays as it is.

@@ -26,12 +26,12 @@ class FailedAttempt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a job now. Null or empty where nothing is known. Times in seconds since 1970.
+    """Current state of a job. Null or empty where nothing is known. Times in seconds since 1970.
 
     Attributes:
         job: The scheduler's job id.
         incarnation: Which job of this id it is; empty where not known.
-        state: `submitted`, `running`, `requeued`, `ended`; empty where no scheduler was heard.
+        state: `submitted`, `running`, `requeued`, `ended`; empty where no scheduler has reported the job.
         state_time: When it came into that state.
         attempt: Restart count, by the newest source.
         started: Start of the newest attempt.
@@ -46,7 +46,7 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
         exit_code: Of an ended job.
         signal: That ended it.
         ended: When it ended.
-        packed_with: The job beside it.
+        packed_with: The job that shares its node.
         metric_time: Arrival of the newest report of the rank shown.
         metric_rank: The rank shown: the lowest that reports.
         metric_attempt: The attempt that the report is of.
@@ -73,12 +73,12 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
         verdict_confidence: 0 to 1.
         verdict_final: Whether the attempt has ended.
         verdict_line: The root line.
-        verdict_place: Where it stands, `topic/partition/offset:line`.
+        verdict_place: Place of the root line, `topic/partition/offset:line`.
         slowed_by: The job that slows it.
         slowdown_ratio: Throughput after over before.
         slowdown_time: When that was measured.
         slowdown_attempt: The attempt that was slowed.
-        alarms: Those that stand: what each says, by kind.
+        alarms: Those that are raised: the detail of each, by kind.
         checkpoint_since: When the last save that is complete began: work done since then would be lost.
         checkpoint_attempt: The attempt that saved it.
         checkpoint_time: When it was seen to be complete.
@@ -98,7 +98,7 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
         estimate_high_s: Upper end.
         estimate_remaining_s: What remained of it then; null before the job runs.
         estimate_remaining_low_s: Lower end.
-        estimate_remaining_high_s: Upper end; null also where there may be more to do than the log tells.
+        estimate_remaining_high_s: Upper end; null also where there may be more to do than the log shows.
         estimate_done: Share of the work that was done then.
         estimate_gpu_utilisation: Expected, in percent.
         estimate_method: What the estimate rests on.
@@ -111,9 +111,9 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
         outcome_time: When.
         outcome_detail: Why.
         outcome_actuator: Who did it.
-        feedback_cause: The cause that a person named; empty where nobody did.
+        feedback_cause: The cause that a person named; empty for none.
         feedback_attempt: The attempt that it is about.
-        feedback_user: Who said so.
+        feedback_user: Who wrote it.
         feedback_time: When.
         feedback_line: The line that the person named.
         warning: `lines_lost`, `id_conflict` or `lines_passed_over`, the newest.
@@ -236,12 +236,12 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def slowest_rank(self) -> RankStatus | None:
-        """The rank with the longest step time; null where fewer than two ranks say theirs."""
+        """The rank with the longest step time; null where fewer than two ranks report theirs."""
         timed = [rank for rank in self.ranks if rank.step_time_s is not None]
         return max(timed, key=lambda rank: rank.step_time_s or 0.0) if len(timed) > 1 else None
 
     @property
     def rank_spread(self) -> float | None:
-        """Longest over shortest step time among the ranks; null where fewer than two say theirs."""
+        """Longest over shortest step time among the ranks; null where fewer than two report theirs."""
         times = [rank.step_time_s for rank in self.ranks if rank.step_time_s]
         return max(times) / min(times) if len(times) > 1 else None

@@ -36,7 +36,7 @@ def refused(connection: Connection, error: BaseException, doing: str) -> Transpo
     if isinstance(error, UnsupportedCodecError):
         return TransportError(
             f"cannot {doing}: messages there are compressed in a way that needs a library ({error}); "
-            "for zstd: pip install 'schedmate[zstd]'"
+            "for zstd: run `pip install '.[zstd]'` in the checkout"
         )
     where = ",".join(connection.brokers)
     if isinstance(error, KafkaTimeoutError):

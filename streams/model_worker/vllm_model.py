@@ -50,7 +50,7 @@ class VllmModel:
             from vllm.sampling_params import StructuredOutputsParams  # noqa: PLC0415
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(
-                f"loading a model in this process needs {error.name}: install it with `pip install 'schedmate[gpu]'`"
+                f"loading a model in this process needs {error.name}: run `pip install '.[gpu]'` in the checkout"
             ) from error
         self._refusals: tuple[type[Exception], ...] = (ValueError,)
         with contextlib.suppress(ImportError):  # older ones raise ValueError

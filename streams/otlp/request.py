@@ -117,7 +117,7 @@ def _of_protobuf(value: bytes) -> Iterator[LogRecord]:
     except ModuleNotFoundError as error:
         raise InvalidRecord(
             "expected encoding otlp_json, got otlp_proto, which this worker cannot read: "
-            "set logs.encoding of the collector's Kafka exporter, or pip install 'schedmate[otel]' beside the worker"
+            "set logs.encoding of the collector's Kafka exporter, or run `pip install '.[otel]'` in the worker's checkout"
         ) from error
     request = LogsData()
     try:

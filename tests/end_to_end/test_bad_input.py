@@ -104,4 +104,4 @@ def test_a_sink_without_our_tables_says_what_to_do(own_kafka: Kafka, tmp_path: P
 def test_without_a_broker_a_command_says_so() -> None:
     """Services wait for one (`test_poison.py`)."""
     said = output_of_refusal(Kafka(Path("/nonexistent"), port=1), "topics", "check")
-    assert "nobody listens at 127.0.0.1:1" in said
+    assert "nothing listens at 127.0.0.1:1" in said

@@ -23,7 +23,9 @@ from .targets import target, text, write
 
 
 @target(
-    "schedmate/settings/test_settings.py", raises=SettingsError, more=lambda: [b'[kafka]\nbrokers = "a:1"\n[web]\nport = 1\n']
+    "schedmate/settings/test_settings.py",
+    raises=SettingsError,
+    more=lambda: [b'[kafka]\nbrokers = "a:1"\n[web]\nport = 1\n'],
 )
 def settings_file(data: bytes) -> None:
     """A settings file."""

@@ -158,7 +158,11 @@ def collector_checkpoint(data: bytes) -> None:
         found.save()
 
 
-@target("streams/producers/test_log_files.py", "scheduler_bridge/schedulers/kubernetes/test_pod_logs.py", raises=InvalidRecord)
+@target(
+    "streams/producers/test_log_files.py",
+    "scheduler_bridge/schedulers/kubernetes/test_pod_logs.py",
+    raises=InvalidRecord,
+)
 def log_path(data: bytes) -> None:
     """Names of files and directories."""
     JobPattern(r"/(?P<job>[^/]+)-(?P<rank>\d+)\.(?P<stream>out|err)$").read(text(data), "n1")

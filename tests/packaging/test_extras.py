@@ -143,7 +143,7 @@ def test_a_command_without_its_extra_says_in_a_line_which_one(
     done = base.schedmate(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
-    assert f"pip install 'schedmate[{extra}]'" in line
+    assert f"pip install '.[{extra}]'" in line
 
 
 def test_the_worker_gets_as_far_as_its_broker(make: Make) -> None:
@@ -160,7 +160,7 @@ def test_the_sink_gets_as_far_as_its_servers(make: Make) -> None:
     away = sink.schedmate("--set", "clickhouse.url=http://127.0.0.1:1/schedmate", "query", "verdicts")
     assert "127.0.0.1:1" in away.stderr
     embedded = sink.schedmate("--set", f"clickhouse.url=chdb://{sink.directory}/db", "query", "verdicts")
-    assert "pip install 'schedmate[embedded]'" in embedded.stderr
+    assert "pip install '.[embedded]'" in embedded.stderr
 
 
 def test_the_embedded_engine_answers_queries(make: Make) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.test_packages import MAY_IMPORT
 
 import schedmate
+from tests.test_packages import MAY_IMPORT
 
 from .conftest import ROOT
 

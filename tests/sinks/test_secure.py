@@ -71,7 +71,7 @@ def test_redis_says_what_is_wrong(redis_tls: RedisServer, authority: Authority, 
         (SinkRejected, as_user(redis_tls, "nobody"), PASSWORD, ca, "refuses this user.*password"),
         (SinkRejected, good, PASSWORD, other, "an authority that is not trusted here"),
         (SinkRejected, good.replace("127.0.0.1", "localhost"), PASSWORD, ca, "is for another host name"),
-        (SinkUnavailable, f"rediss://127.0.0.1:{free_port()}/0", PASSWORD, ca, "nobody listens at 127.0.0.1:"),
+        (SinkUnavailable, f"rediss://127.0.0.1:{free_port()}/0", PASSWORD, ca, "nothing listens at 127.0.0.1:"),
         (SinkUnavailable, "redis://no.such.host.invalid:1/0", "", "", "no host has the name in no.such.host.invalid"),
         (SinkUnavailable, good.replace("rediss", "redis"), PASSWORD, "", "reading the jobs from Redis"),
     ]
@@ -96,7 +96,7 @@ def test_clickhouse_says_what_is_wrong(clickhouse_tls: ClickHouseServer, authori
         (SinkRejected, good.replace("sink@", "nobody@"), PASSWORD, ca, "refuses this user"),
         (SinkRejected, good, PASSWORD, other, "an authority that is not trusted here"),
         (SinkRejected, good.replace("127.0.0.1", "localhost"), PASSWORD, ca, "is for another host name"),
-        (SinkUnavailable, f"https://127.0.0.1:{free_port()}/x", PASSWORD, ca, "nobody listens at 127.0.0.1:"),
+        (SinkUnavailable, f"https://127.0.0.1:{free_port()}/x", PASSWORD, ca, "nothing listens at 127.0.0.1:"),
         (SinkUnavailable, "http://no.such.host.invalid/x", PASSWORD, "", "no host has the name in no.such.host.invalid"),
         (SinkUnavailable, good.replace("https", "http"), PASSWORD, "", "broke the connection off"),
     ]  # fmt: skip

@@ -61,7 +61,7 @@ class Clocked:
 
 
 def _typical(seconds: list[float], parts: int) -> Typical | None:
-    """Look at the means of so many equal parts as there were reports: a report speaks of all steps since the last one."""
+    """Return the means of as many equal parts as there were reports: a report covers all steps since the last one."""
     if not seconds:
         return None
     size = max(1, round(len(seconds) / max(1, parts)))

@@ -10,7 +10,7 @@ from pathlib import Path
 class Device:
     """The device of the slot on which this process runs.
 
-    Who waits stands in a queue of its own, so that nobody takes two turns while another one waits, however busy the host is.
+    Jobs that wait queue up, so that none takes two turns while another one waits, however busy the host is.
     """
 
     def __init__(self) -> None:

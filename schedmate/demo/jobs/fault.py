@@ -16,10 +16,10 @@ def is_due(job: str) -> bool:
 
 
 def gpu_falls_off_the_bus() -> NoReturn:
-    """Say it and abort."""
+    """Print it and abort."""
     pid, node = os.getpid(), os.environ.get("LOCAL_NODE", "localhost")
     stamp = time.strftime("%m%d %H:%M:%S")
-    said = [
+    lines = [
         f"[{time.monotonic():12.6f}] NVRM: Xid (PCI:0000:3b:00): 79, pid={pid}, name=python, GPU has fallen off the bus.",
         f"{node}:{pid}:{pid + 71} [0] NCCL WARN Cuda failure 999 'unknown error'",
         (
@@ -30,7 +30,7 @@ def gpu_falls_off_the_bus() -> NoReturn:
         f"  what():  {GROUP} NCCL error: unhandled cuda error",
     ]
     sys.stdout.flush()
-    sys.stderr.write("\n".join(said) + "\n")
+    sys.stderr.write("\n".join(lines) + "\n")
     sys.stderr.flush()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no core file in anyone's directory
     os.abort()

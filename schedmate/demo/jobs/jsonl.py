@@ -10,7 +10,7 @@ EVERY = 5
 
 
 def main() -> None:
-    """Train, if nobody ends it before."""
+    """Train until ended from outside."""
     training = Training(0.03)
     while training.step < STEPS:
         loss = training.advance()

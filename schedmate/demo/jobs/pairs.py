@@ -1,4 +1,4 @@
-"""Prints `key: value` pairs. Has a real bug: its evaluation looks up a score that nobody computed."""
+"""Prints `key: value` pairs. Has a real bug: its evaluation looks up a score that was never computed."""
 
 from .fault import is_due
 from .training import Training

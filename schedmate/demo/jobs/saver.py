@@ -1,4 +1,4 @@
-"""Prints a line a report, and saves checkpoints. Evicted, it goes on from the one that it is told of when it starts again."""
+"""Prints a line a report, and saves checkpoints. Evicted, it resumes from the checkpoint that it is given when it starts again."""
 
 import os
 from pathlib import Path
@@ -12,11 +12,11 @@ CHECKPOINT = 40
 
 def main() -> None:
     """Train."""
-    told = os.environ.get("SCHEDMATE_CHECKPOINT", "")
-    training = Training(0.04, checkpoint=Path(told) if told else None)
-    if told:
-        print(f"resuming from {told} at step {training.step}", flush=True)
-    while not told or training.step < STEPS:  # evicted it will be: only what goes on comes to an end
+    checkpoint = os.environ.get("SCHEDMATE_CHECKPOINT", "")
+    training = Training(0.04, checkpoint=Path(checkpoint) if checkpoint else None)
+    if checkpoint:
+        print(f"resuming from {checkpoint} at step {training.step}", flush=True)
+    while not checkpoint or training.step < STEPS:  # the demo evicts it: only the resumed attempt comes to an end
         loss = training.advance()
         if training.step % EVERY == 0:
             print(f"step {training.step} | loss {loss:.4f} | step_time {training.step_time():.4f} s", flush=True)

@@ -35,16 +35,16 @@ class Training:
     def advance(self) -> float:
         """Do one step and return its loss."""
         if self._device is None:
-            loss = self._until(self._clock.last + self._pace)
+            loss = self._train_until(self._clock.last + self._pace)
         else:
             with self._device.turn():
-                loss = self._until(time.monotonic() + self._pace)
+                loss = self._train_until(time.monotonic() + self._pace)
         self.step += 1
         self._taken.append(self._clock.tick(self.step))
         return loss
 
     def step_time(self) -> float:
-        """Return what a step took in the mean since this was asked last: on a busy host no two steps are alike."""
+        """Return the mean step time since the last call: on a busy host step times vary."""
         taken, self._taken = self._taken, []
         return sum(taken) / len(taken)
 
@@ -52,7 +52,7 @@ class Training:
         """Write a checkpoint."""
         self._network.save(file, self.step)
 
-    def _until(self, end: float) -> float:
+    def _train_until(self, end: float) -> float:
         loss = self._network.train()
         time.sleep(max(0.0, end - time.monotonic()))
         return loss

@@ -1,4 +1,4 @@
-"""Puts the page together. Whatever a log says stands there as text: no mark-up, and nothing that runs."""
+"""Assembles the page. The content of a log is text there: no mark-up, and nothing that runs."""
 
 from collections.abc import Sequence
 from html import escape
@@ -23,7 +23,7 @@ def _overview(analyses: Sequence[Analysis]) -> str:
         f'<tr><td><a href="#log{place}">{_text(each.file)}</a></td><td{_colour(each)}>{_text(summary(each))}</td></tr>'
         for place, each in enumerate(analyses)
     )
-    return f"<table>\n<thead><tr><th>Log</th><th>What it says</th></tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
+    return f"<table>\n<thead><tr><th>Log</th><th>Result</th></tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
 
 
 def _log(place: int, analysis: Analysis, explain: bool) -> str:

@@ -41,7 +41,7 @@ const plotsIn = (region, { since, until, curves, marks }) => {
   const read = () => {
     const [{ cursor }] = plots;
     const shown = cursor.left >= 0;
-    const said = curves.map((curve, place) => {
+    const labels = curves.map((curve, place) => {
       const index = plots[place].cursor.idxs?.[1];
       const value = shown && index != null ? short(curve.values[index]) : "";
       titles[place].textContent = value;
@@ -52,7 +52,7 @@ const plotsIn = (region, { since, until, curves, marks }) => {
     const when = asHere(at * 1000, "2000-01-01 00:00:00");
     moment.textContent = shown ? [when, ...near].join(" · ") : help;
     slider.setAttribute("aria-valuenow", at);
-    slider.setAttribute("aria-valuetext", [when, ...said, ...near].filter(Boolean).join(", "));
+    slider.setAttribute("aria-valuetext", [when, ...labels, ...near].filter(Boolean).join(", "));
   };
   const markLines = ({ ctx, bbox, valToPos }) => {
     ctx.save();

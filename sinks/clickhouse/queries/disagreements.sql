@@ -1,5 +1,5 @@
 -- title: Where a language model sees another cause
--- about: Verdicts of which a language model said another error type, with what it rests on. Neither need be right.
+-- about: Verdicts for which a language model named another error type, with its lines. Either may be wrong.
 -- param job String = : only this job; empty for all
 -- param days UInt32 = 30: how many days back
 -- param limit UInt32 = 100: rows at most

@@ -1,5 +1,5 @@
--- title: How right estimates were
--- about: Relative error of estimates and the share of ends inside of their intervals (90 % is meant), by method, user and partition. Before a job runs, the estimate told last; while it runs, each, by how much of it was done.
+-- title: Accuracy of estimates
+-- about: Relative error of estimates and the share of ends inside of their intervals (90 % is meant), by method, user and partition. Before a job runs, its last estimate counts; while it runs, each, by how much of it was done.
 -- param job String = : one job; empty for all
 -- param user String = : one user; empty for all
 -- param partition String = : one partition; empty for all

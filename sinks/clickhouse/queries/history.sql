@@ -1,4 +1,4 @@
--- title: Everything that was said of a job's failure
+-- title: All verdicts on a job's failures
 -- about: All revisions of the verdicts on a job, newest attempt first, in the order in which they were made.
 -- param job String = : only this job; empty for all
 -- param limit UInt32 = 100: rows at most

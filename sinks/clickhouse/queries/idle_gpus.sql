@@ -1,7 +1,7 @@
 -- title: GPU hours held and idle
--- about: What the GPUs that jobs hold did, in GPU hours, by user and job; who leaves most idle first. GPUs on which a job never had a process count as far as its scheduler says how many it holds.
+-- about: Use of the GPUs that jobs hold, in GPU hours, by user and job; most idle first. GPUs on which a job never had a process count up to the number that its scheduler reports.
 -- param user String = : one user; empty for all
--- param days UInt32 = 7: jobs of which something was told within so many days
+-- param days UInt32 = 7: jobs with a record within so many days
 -- param limit UInt32 = 100: rows at most
 
 WITH on_nodes AS

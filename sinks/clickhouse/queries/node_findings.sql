@@ -1,4 +1,4 @@
--- title: What nodes' logs and GPUs said
+-- title: Findings in nodes' logs and GPU metrics
 -- about: Signs of trouble on nodes, and the jobs that were there then; the newest first.
 -- param node String = : one node; empty for all
 -- param days UInt32 = 7: how many days back

@@ -1,5 +1,5 @@
 -- title: What past jobs trained, for how long, and how hard on their GPUs
--- about: Ended attempts, newest first: what was submitted, what its source says it trains, how long it took, how it ended, its mean seconds per step and the mean use of the GPUs that it ran on, jobs packed with it included.
+-- about: Ended attempts, newest first: what was submitted, what it trains according to its source, how long it took, how it ended, its mean seconds per step and the mean use of the GPUs that it ran on, jobs packed with it included.
 -- param user String = : one user; empty for all
 -- param job String = : one job; empty for all
 -- param days UInt32 = 7: attempts that ended within so many days

@@ -1,5 +1,5 @@
 -- title: Verdicts that were revised
--- about: Attempts whose first verdict was replaced by another conclusion, or taken back: what was said, and by whom.
+-- about: Attempts whose first verdict was replaced by another conclusion, or retracted, with both verdicts and their sources.
 -- param job String = : only this job; empty for all
 -- param days UInt32 = 30: how many days back
 -- param limit UInt32 = 100: rows at most

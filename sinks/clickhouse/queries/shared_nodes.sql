@@ -1,5 +1,5 @@
 -- title: Nodes behind several failures
--- about: Nodes on which several jobs failed for infrastructure, or for no reason that their own logs give, and what their logs and GPUs said; the worst first.
+-- about: Nodes on which several jobs failed for infrastructure, or for no reason that their own logs give, with the findings in their logs and GPU metrics; the worst first.
 -- param days UInt32 = 7: how many days back
 -- param jobs UInt32 = 2: at least so many different jobs
 -- param limit UInt32 = 50: rows at most
@@ -21,7 +21,7 @@ WITH failed AS
     GROUP BY node
     HAVING failed_jobs >= {jobs:UInt32}
 ),
-said AS
+findings AS
 (
     SELECT
         toString(node) AS node,
@@ -36,6 +36,6 @@ SELECT
     failed.node AS node, failed_jobs, failures, infrastructure, unexplained, causes, first_failure, last_failure, some_jobs,
     fatal_findings, node_says, if(fatal_findings = 0 AND empty(node_says), NULL, last_finding) AS last_finding
 FROM failed
-LEFT JOIN said ON said.node = failed.node
+LEFT JOIN findings ON findings.node = failed.node
 ORDER BY failed_jobs DESC, failures DESC, fatal_findings DESC, node
 LIMIT {limit:UInt32}

@@ -1,5 +1,5 @@
 -- title: Slowdowns by pair
--- about: Which job slows which when packed beside it, and by how much, and what its speed was once they were parted.
+-- about: Which job slows which when packed with it, by how much, and its speed after they were separated.
 -- param days UInt32 = 30: how many days back
 -- param limit UInt32 = 50: rows at most
 

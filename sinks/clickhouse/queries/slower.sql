@@ -1,7 +1,7 @@
 -- title: Jobs slower now than in their own past
 -- about: Seconds per step in each job's newest minutes against the median of its earlier minutes in the same attempt.
 -- param minutes UInt32 = 10: the newest minutes of a job that count as now
--- param hours UInt32 = 24: only jobs heard of within so many hours
+-- param hours UInt32 = 24: only jobs that reported within so many hours
 -- param ratio Float64 = 0.8: report where the speed is below this share of the past
 -- param limit UInt32 = 50: rows at most
 

@@ -1,5 +1,5 @@
--- title: How right the starts were that waiting jobs were told
--- about: Share of starts inside of the 90 % range that was told, before and after it, and how late or early the middle was, by method and by how long the wait was to be. Each attempt counts once, however often it was told.
+-- title: Accuracy of estimated starts
+-- about: Share of starts inside of the estimated 90 % range, before and after it, and how late or early the middle was, by method and by how long the wait was to be. Each attempt counts once, however many estimates it had.
 -- param job String = : one job; empty for all
 -- param user String = : one user; empty for all
 -- param partition String = : one partition; empty for all
@@ -9,7 +9,7 @@
 SELECT
     method,
     ['below 10 minutes', '10 minutes to an hour', '1 to 6 hours', '6 hours and above', 'not known'][band] AS expected_wait,
-    sum(told) AS ranges,
+    sum(estimates) AS ranges,
     sum(has_started) AS starts,
     round(avg(inside), 3) AS inside_range,
     round(avg(before), 3) AS before_range,
@@ -24,7 +24,7 @@ FROM
         multiIf(isNull(expected_s), 5, expected_s < 600, 1, expected_s < 3600, 2, expected_s < 21600, 3, 4) AS band,
         job,
         attempt,
-        count() AS told,
+        count() AS estimates,
         max(isNotNull(started_s)) AS has_started,
         avgIf(NOT earlier AND NOT later, isNotNull(high_s)) AS inside,
         avgIf(earlier, isNotNull(high_s)) AS before,

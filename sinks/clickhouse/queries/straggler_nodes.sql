@@ -1,8 +1,8 @@
 -- title: Nodes that slow several jobs
--- about: Nodes of the ranks that were the stragglers of several jobs of several users, the worst first. One job says little: its own rank may have more to do. So do several jobs of one program, whose first rank may lie on one node each time.
+-- about: Nodes of the ranks that were the stragglers of several jobs of several users, the worst first. One job is weak evidence: its own rank may have more to do. So are several jobs of one program, whose first rank may be on one node each time.
 -- param days UInt32 = 1: how many days back
 -- param jobs UInt32 = 3: at least so many different jobs
--- param users UInt32 = 2: at least so many different users; those whom no scheduler names do not count
+-- param users UInt32 = 2: at least so many different users; those that no scheduler names do not count
 -- param limit UInt32 = 50: rows at most
 
 -- One constant: a subquery by name is run again wherever it is named.

@@ -33,7 +33,7 @@ print(json.dumps({"likeness": (vectors @ vectors.T).tolist(), "empty": len(embed
 
 @pytest.mark.skipif(importlib.util.find_spec("FlagEmbedding") is not None, reason="FlagEmbedding is installed")
 def test_without_the_library_the_message_says_how_to_get_it() -> None:
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'schedmate\[gpu\]'"):
+    with pytest.raises(ModuleNotFoundError, match=r"pip install '.\[gpu\]'"):
         FlagEmbedder("any")
 
 

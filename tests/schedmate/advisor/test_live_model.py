@@ -151,13 +151,13 @@ def test_drift_is_seen_once_the_error_grows() -> None:
     metrics = AdvisorMetrics()
     drift = Drift(metrics)
     for _ in range(FEWEST):
-        drift.take("a", 0.2, ScoredEstimate(0.2, inside=True))
+        drift.add_outcome("a", 0.2, ScoredEstimate(0.2, inside=True))
     assert value(metrics.drifted) == 0
     for _ in range(FEWEST + 1):
-        drift.take("a", 0.2, ScoredEstimate(0.6, inside=True))
+        drift.add_outcome("a", 0.2, ScoredEstimate(0.6, inside=True))
     assert value(metrics.drifted) == 1
     for _ in range(FEWEST):
-        drift.take("b", 0.6, ScoredEstimate(0.6, inside=True))
+        drift.add_outcome("b", 0.6, ScoredEstimate(0.6, inside=True))
     assert value(metrics.drifted) == 0
 
 
@@ -166,5 +166,5 @@ def test_drift_is_seen_once_intervals_hold_too_many_or_too_few(every: int, drift
     metrics = AdvisorMetrics()
     drift = Drift(metrics)
     for number in range(NEWEST):
-        drift.take("a", 0.2, ScoredEstimate(0.2, inside=not every or number % every > 0))
+        drift.add_outcome("a", 0.2, ScoredEstimate(0.2, inside=not every or number % every > 0))
         assert value(metrics.drifted) == (drifted if number == NEWEST - 1 else 0)

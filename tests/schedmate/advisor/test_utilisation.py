@@ -20,7 +20,7 @@ def sample(utilisation: int | None, *jobs: str | None, error: str = "", gpu: int
 def test_the_mean_over_gpus_and_time_is_told_once() -> None:
     used = Utilisation()
     for percent, gpu in ((100, 0), (80, 1), (90, 0), (50, 1)):
-        used.take(sample(percent, "1", "1", gpu=gpu))
+        used.add_sample(sample(percent, "1", "1", gpu=gpu))
     assert used.finish("1") == 80
     assert used.finish("1") is None
 
@@ -31,14 +31,14 @@ def test_the_mean_over_gpus_and_time_is_told_once() -> None:
 def test_what_says_nothing_of_one_job_counts_for_none(said: GpuSample) -> None:
     used = Utilisation()
     for _ in range(FEWEST):
-        used.take(said)
+        used.add_sample(said)
     assert (used.finish("1"), used.finish("2")) == (None, None)
 
 
 def test_few_samples_say_nothing() -> None:
     used = Utilisation()
     for _ in range(FEWEST - 1):
-        used.take(sample(90, "1"))
+        used.add_sample(sample(90, "1"))
     assert used.finish("1") is None
 
 

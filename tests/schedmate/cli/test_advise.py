@@ -70,7 +70,7 @@ def test_from_accounting_to_an_estimate_of_a_directory_of_ones_own(tmp_path: Pat
     asked = ("advise", "--tree", str(tmp_path), "--", "train.sh", "--epochs", "20")
     nothing = _schedmate(*asked, **history)
     assert (nothing.returncode, nothing.stderr) == (0, "")
-    assert nothing.stdout.startswith("unknown: no job of the past is in")
+    assert nothing.stdout.startswith("unknown: no past job is in")
     jobs = tmp_path / "jobs.txt"
     jobs.write_text(
         "JobID|State|Start|End|WorkDir|SubmitLine\n"

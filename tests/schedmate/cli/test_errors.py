@@ -90,7 +90,7 @@ def test_who_asks_to_explain_a_file_hears_what_reads_files(tmp_path: Path, monke
         "schedmate: for a log: schedmate analyze 'my train.log'; for a job: opening ClickHouse: nobody"
     )
     for job in ("4711", "7" * 5000):
-        assert one_line(run_forked(*nobody, job)).startswith("schedmate: opening ClickHouse: nobody listens")
+        assert one_line(run_forked(*nobody, job)).startswith("schedmate: opening ClickHouse: nothing listens")
 
 
 @pytest.mark.parametrize(

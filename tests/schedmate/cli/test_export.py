@@ -25,7 +25,7 @@ def export(history: Embedded, *arguments: str) -> Result:
 
 
 def test_an_event_file_for_tensorboard(history: Embedded, tmp_path: Path) -> None:
-    pytest.importorskip("tensorboardX", reason="pip install 'schedmate[export]'")
+    pytest.importorskip("tensorboardX", reason="pip install '.[export]'")
     done = export(history, "tensorboard", "4711", str(tmp_path))
     assert done.exit_code == 0, done.output
     assert done.output.startswith("15 values of job 4711, attempt 0, in ")
@@ -34,7 +34,7 @@ def test_an_event_file_for_tensorboard(history: Embedded, tmp_path: Path) -> Non
 
 def test_a_run_for_mlflow(history: Embedded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # the store that needs no server
-    mlflow = pytest.importorskip("mlflow", reason="pip install 'schedmate[export]'")
+    mlflow = pytest.importorskip("mlflow", reason="pip install '.[export]'")
     done = export(history, "mlflow", "4711", "--to", f"file://{tmp_path}", "--experiment", "mine")
     assert done.exit_code == 0, done.output
     client = mlflow.MlflowClient(tracking_uri=f"file://{tmp_path}")

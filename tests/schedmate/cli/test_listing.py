@@ -26,7 +26,7 @@ ROWS = [
     [
         "pretrain-llama-70b-seed17_4711234",
         "running",
-        "infrastructure gpu; restart shadowed because it is not turned on",
+        "infrastructure gpu; restart shadowed: restarts are in shadow mode",
     ],
     ["4711235", "ended", ""],
 ]

@@ -42,7 +42,7 @@ def test_a_wrong_address_is_refused() -> None:
 
 @pytest.mark.skipif(VLLM, reason="vLLM is installed")
 def test_serve_without_vllm_says_how_to_get_it(tmp_path: Path) -> None:
-    assert "pip install 'schedmate[gpu]'" in output_of("models", "serve", str(tmp_path), code=2)
+    assert "pip install '.[gpu]'" in output_of("models", "serve", str(tmp_path), code=2)
 
 
 def test_serve_with_a_python_that_is_none_says_so(tmp_path: Path) -> None:

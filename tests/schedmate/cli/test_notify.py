@@ -30,7 +30,7 @@ def test_each_channel_with_its_severity(tmp_path: Path) -> None:
 
 
 def test_nobody_to_tell_and_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="nobody to tell"):
+    with pytest.raises(SettingsError, match="there is no receiver"):
         channels(NotifySection())
     with pytest.raises(SettingsError, match="readable file"):
         channels(NotifySection(slack_file=tmp_path / "none"))

@@ -108,7 +108,7 @@ def test_the_embedded_engine_is_read_only_for_queries(tmp_path: Path) -> None:
 
 def test_migrate_does_not_wait_for_ever() -> None:
     nobody = Site(f"http://127.0.0.1:{free_port()}/x")
-    assert "nobody listens at" in nobody.output_of("migrate", "--wait", "0.3", code=2)
+    assert "nothing listens at" in nobody.output_of("migrate", "--wait", "0.3", code=2)
 
 
 def test_the_list_of_questions_names_all(site: Site) -> None:

@@ -70,7 +70,7 @@ def test_what_cannot_be_is_refused(trace: Path, arguments: list[str], message: s
 
 def test_without_nodes_it_says_what_to_do(trace: Path) -> None:
     done = simulate(trace)
-    assert "say --nodes 16x8" in str(done.exception)
+    assert "use --nodes 16x8" in str(done.exception)
 
 
 def test_jobs_that_are_too_large_are_told_of_and_hold_nobody_up(trace: Path, tmp_path: Path) -> None:

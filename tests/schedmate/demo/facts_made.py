@@ -86,11 +86,11 @@ def good_board() -> Board:
         event(SAVER.name, EventKind.ENDED, 1, exit_code=0, state="COMPLETED"),
     ]
     for record in board_events:
-        board.take(record)
-    board.take(failure(FAULTY.name, ErrorType.INFRASTRUCTURE, "Xid 79", faulty_component=Component.GPU))
-    board.take(failure(BUGGY.name, ErrorType.USER_SCRIPT, "KeyError: 'accuracy'"))
-    board.take(failure(KILLED.name, ErrorType.OTHER))
-    board.take(
+        board.add(record)
+    board.add(failure(FAULTY.name, ErrorType.INFRASTRUCTURE, "Xid 79", faulty_component=Component.GPU))
+    board.add(failure(BUGGY.name, ErrorType.USER_SCRIPT, "KeyError: 'accuracy'"))
+    board.add(failure(KILLED.name, ErrorType.OTHER))
+    board.add(
         Slowdown(
             id="s", job=VICTIM.name, packed_job=NEIGHBOUR.name, time=4.0, before_s=0.01, after_s=0.05, ratio=0.2,
             threshold=0.65, steps_after=80,
@@ -107,8 +107,8 @@ def good_board() -> Board:
         Checkpoint(id="c", job=SAVER.name, number=1, state=CheckpointState.DURABLE, time=1.0, since=1.0, path=SAVED),
         JobMetric(id="m", job=SAVER.name, attempt=1, time=5.0, step=60, since_step=45, reports=4),
     ):
-        board.take(record)
-    board.take(GpuSample(id="g", node="n", gpu=0, time=1.0))
+        board.add(record)
+    board.add(GpuSample(id="g", node="n", gpu=0, time=1.0))
     return board
 
 
@@ -123,7 +123,7 @@ def good_facts(board: Board | None = None, **changed: Any) -> DemoFacts:
         "readings": tuple(reading(program, rank) for program in PROGRAMS for rank in range(program.ranks)),
         "phases": (
             Phase("before", 0.01, even(0.01)),
-            Phase("beside", 0.05, even(0.052)),
+            Phase("packed", 0.05, even(0.052)),
             Phase("after", 0.011, even(0.011), 1.2),
         ),
         "gpus": "a made-up recording: NVML finds no GPU here",

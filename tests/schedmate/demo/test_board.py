@@ -25,16 +25,16 @@ def lines_about(*records: Record) -> list[str]:
 def test_the_state_of_a_job_follows_from_its_events() -> None:
     board = good_board()
     assert board.jobs[BUGGY.name].state == "failed"
-    board.take(event(BUGGY.name, EventKind.REQUEUED, 1))
+    board.add(event(BUGGY.name, EventKind.REQUEUED, 1))
     assert board.jobs[BUGGY.name].state == "queued"
-    board.take(event(BUGGY.name, EventKind.STARTED, 1, "slot-3"))
+    board.add(event(BUGGY.name, EventKind.STARTED, 1, "slot-3"))
     line = board.jobs[BUGGY.name]
     assert (line.state, line.slot, line.attempt) == ("running", "slot-3", 1)
 
 
 def test_a_verdict_taken_back_is_no_verdict() -> None:
     board = good_board()
-    board.take(failure(BUGGY.name, ErrorType.NONE, revision=2))
+    board.add(failure(BUGGY.name, ErrorType.NONE, revision=2))
     assert board.jobs[BUGGY.name].verdicts() == []
 
 

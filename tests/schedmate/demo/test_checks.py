@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from schedmate.demo.board import Board
-from schedmate.demo.checks import check, near
+from schedmate.demo.checks import agrees, check
 from schedmate.demo.facts import DemoFacts, DemoReading, Phase
 from schedmate.demo.jobs.clock import Typical
 from schedmate.demo.programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, PROGRAMS, SAVER, URGENT, VICTIM
@@ -60,7 +60,7 @@ def test_a_slowdown_that_nobody_found() -> None:
 def test_a_slowdown_that_the_job_did_not_clock() -> None:
     phases = (
         Phase("before", 0.01, even(0.01)),
-        Phase("beside", 0.05, even(0.01)),
+        Phase("packed", 0.05, even(0.01)),
         Phase("after", 0.011, even(0.011), 1.0),
     )
     assert broken(good_facts(phases=phases)) == {2}
@@ -76,7 +76,7 @@ def test_a_slowdown_of_another_job() -> None:
 
 def test_a_neighbour_that_is_packed_again() -> None:
     again = event(NEIGHBOUR.name, EventKind.PACKED, 1, packed_with=VICTIM.name, newcomer=True)
-    assert broken(changed(lambda board: board.take(again))) == {3}
+    assert broken(changed(lambda board: board.add(again))) == {3}
 
 
 def test_a_packing_that_could_not_be_cancelled() -> None:
@@ -115,7 +115,7 @@ def test_a_restart_that_was_only_published() -> None:
 
 def test_a_restarted_job_that_fails_again() -> None:
     end = event(FAULTY.name, EventKind.ENDED, 1, exit_code=1, state="FAILED")
-    assert broken(changed(lambda board: board.take(end))) == {5}
+    assert broken(changed(lambda board: board.add(end))) == {5}
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_an_evicted_job_that_begins_again() -> None:
 
 def test_a_bug_blamed_on_the_infrastructure() -> None:
     def blame(board: Board) -> None:
-        board.take(failure(BUGGY.name, ErrorType.INFRASTRUCTURE, "KeyError", revision=2))
+        board.add(failure(BUGGY.name, ErrorType.INFRASTRUCTURE, "KeyError", revision=2))
 
     assert broken(changed(blame)) == {9}
 
@@ -162,17 +162,17 @@ def test_a_bug_blamed_on_the_infrastructure() -> None:
 def test_a_restart_of_what_should_be_left_alone(program: object, place: int) -> None:
     def restart(board: Board) -> None:
         for record in decided(Action.RESTART, program.name):  # type: ignore[attr-defined]
-            board.take(record)
+            board.add(record)
 
     assert broken(changed(restart)) == {place}
 
 
 def test_a_line_blamed_for_a_kill() -> None:
-    assert broken(changed(lambda board: board.take(failure(KILLED.name, ErrorType.OTHER, "loss", revision=2)))) == {10}
+    assert broken(changed(lambda board: board.add(failure(KILLED.name, ErrorType.OTHER, "loss", revision=2)))) == {10}
 
 
 def test_a_false_alarm() -> None:
-    assert broken(changed(lambda board: board.take(failure(HEALTHY.name, ErrorType.UNKNOWN, "epoch")))) == {11}
+    assert broken(changed(lambda board: board.add(failure(HEALTHY.name, ErrorType.UNKNOWN, "epoch")))) == {11}
 
 
 def test_no_gpu_samples() -> None:
@@ -183,7 +183,7 @@ def test_a_line_that_is_lost_and_a_dead_letter() -> None:
     assert broken(good_facts(pieces_read=499)) == {13}
     assert broken(good_facts(pieces_lost=1)) == {13}
     dead = DeadLetter(id="d", topic="job-logs", partition=0, offset=1, time=1.0, reason="r")
-    assert broken(changed(lambda board: board.take(dead))) == {13}
+    assert broken(changed(lambda board: board.add(dead))) == {13}
 
 
 @pytest.mark.parametrize("rows", [89, 91])
@@ -192,10 +192,10 @@ def test_a_record_missing_in_the_database_or_there_twice(rows: int) -> None:
 
 
 def test_near_knows_a_share_a_least_difference_and_the_spread_of_the_steps() -> None:
-    assert near(0.114, even(0.1))
-    assert not near(0.116, even(0.1))
-    assert near(0.0135, even(0.01))
-    assert near(0.13, Typical(0.1, 0.04))
-    assert not near(0.15, Typical(0.1, 0.04))
-    assert not near(None, even(0.01))
-    assert not near(0.01, None)
+    assert agrees(0.114, even(0.1))
+    assert not agrees(0.116, even(0.1))
+    assert agrees(0.0135, even(0.01))
+    assert agrees(0.13, Typical(0.1, 0.04))
+    assert not agrees(0.15, Typical(0.1, 0.04))
+    assert not agrees(None, even(0.01))
+    assert not agrees(0.01, None)

@@ -16,7 +16,7 @@ from tests.schedmate.forked import run_forked
 DEMO = [sys.executable, "-m", "schedmate", "demo"]
 SECTIONS = [
     "Step time: read from the log, and by the job's own clock",
-    "bar before, beside and after ranks",
+    "bar before, during and after ranks",
     "Verdicts, each with the line that it rests on",
     "Decisions, and what became of them",
     "Asked of ClickHouse (chDB, in this process)",

@@ -98,6 +98,9 @@ RECORDS: list[Record] = [
     event("17", "ended", 60, state="FAILED", exit_code=1),
     Decision(id="d", action=Action.RESTART, job="17", time=NOW - 50, expires=NOW, mode=Mode.ACT, policy="infra", reason="a lost GPU"),
     DecisionResult(id="d/done", decision_id="d", action=Action.RESTART, job="17", time=NOW - 40, outcome=Outcome.DONE, detail="runs on n7"),
+    Decision(id="e", action=Action.RESTART, job="18", time=NOW - 50, expires=NOW, mode=Mode.SHADOW, policy="infra", reason="a lost disk"),
+    DecisionResult(id="e/shadowed", decision_id="e", action=Action.RESTART, job="18", time=NOW - 49, outcome=Outcome.SHADOWED,
+                   detail="mode: restarts are in shadow mode"),
     *(
         ModelAnswer(id=f"a{number}", job=job, about=f"{job}/1", revision=1, time=NOW + number, model="m", prompt="1",
                     review=Review(error_type=said, faulty_component=part, root=9))
@@ -132,12 +135,12 @@ def test_the_whole_story_of_a_lost_gpu(site: Embedded) -> None:
     page = plain(facts, SIGNATURES)
     for words in (
         "Job 17, attempt 0", "on n1, n2, of ada; ended", "(FAILED, exit code 1)", "step 4200, 0.31 s a step, loss 2.5",
-        "infrastructure (gpu) on n1: xid fallen off bus.", "the GPU is gone.", "confidence 0.99. Starting again should help",
+        "infrastructure (gpu) on n1: xid fallen off bus.", "the GPU is gone.", "confidence 0.99. A restart should help",
         "    job-logs/1@9 rank 3 line 77 | NVRM: Xid", "    node-logs/1@9 line 5 | NVRM: Xid 79",
-        "It rests on a known signature.", "The language model m says so too.",
-        "Confirmed by the node's own log.", "The same node failed job 16",
-        "Revision 1 said infrastructure, nccl_watchdog_timeout: a time-out",
-        "restart, because a lost GPU: done: runs on n7.", SIGNATURES["xid_fallen_off_bus"].action, "Take n1 out",
+        "Source: a known signature.", "The language model m agrees.", "The job exited with code 1.",
+        "Confirmed by the log of the node.", "Job 16 failed on the same node",
+        "Revision 1 was infrastructure, nccl_watchdog_timeout: a time-out",
+        "Restart: done (runs on n7). Reason: a lost GPU.", SIGNATURES["xid_fallen_off_bus"].action, "Drain n1",
     ):  # fmt: skip
         assert words in page
     assert "\x1b" not in page
@@ -164,10 +167,10 @@ def test_what_the_nodes_said_for_and_against(site: Embedded) -> None:
     found = dict(
         zip(*[iter(re.split(r"^(.+)\n-+$", plain(facts, SIGNATURES), flags=re.MULTILINE)[1:])] * 2, strict=True)
     )
-    assert "n1: xid_fallen_off_bus (gpu 0000:3b:00), fatal, 10 times." in found["What speaks for it"]
-    assert "node-logs/1@9 line 5 | xid_fallen_off_bus on the node" in found["What speaks for it"]
-    assert "n1: ib_link_down (network), fatal." in found["What speaks against it"]
-    assert "n1: aer (node), warning." in found["What else its nodes said"]
+    assert "n1: xid_fallen_off_bus (gpu 0000:3b:00), fatal, 10 times." in found["Evidence for it"]
+    assert "node-logs/1@9 line 5 | xid_fallen_off_bus on the node" in found["Evidence for it"]
+    assert "n1: ib_link_down (network), fatal." in found["Evidence against it"]
+    assert "n1: aer (node), warning." in found["Other findings on its nodes"]
     calm = gather(site.client, "18")
     assert calm is not None
     assert "gpus_healthy, info." in plain(calm, SIGNATURES)
@@ -188,23 +191,24 @@ def test_what_speaks_against(site: Embedded) -> None:
     facts = gather(site.client, "18")
     assert facts is not None
     page = plain(facts, SIGNATURES)
-    for words in ("It rests on the program's traceback.", "not borne out by the node's own log", "confidence is low", "had not ended",
-                  "The language model m says infrastructure (storage), line 9; it need not be right.",
-                  "Mend the program", "Nothing was decided.", "No scheduler told", "will not help"):  # fmt: skip
+    for words in ("Source: the program's traceback.", "Not confirmed by the log of the node", "confidence is low", "had not ended",
+                  "The language model m disagrees: infrastructure (storage), line 9.",
+                  "Fix the program", "Would have restarted; restarts are in shadow mode. Reason: a lost disk.",
+                  "No scheduler reported", "A restart will not help"):  # fmt: skip
         assert words in page
 
 
-def test_beside_whom_it_was_slow(site: Embedded) -> None:
+def test_slowdowns_name_the_packed_job(site: Embedded) -> None:
     facts = gather(site.client, "20")
     assert facts is not None
-    slowed = next(section for section in sections(facts, SIGNATURES) if section.title == "What slowed it")
-    assert [part.text.partition(" beside ")[2] for part in slowed.parts] == [
-        "job 30 on n3 it ran at 25% of its speed (0.25 s a step before, 1 s beside it); without it at 99%.",
-        "job 31 on n3 it ran at 25% of its speed (0.25 s a step before, 1 s beside it).",
+    slowed = next(section for section in sections(facts, SIGNATURES) if section.title == "Slowdowns")
+    assert [part.text.partition(" packed with ")[2] for part in slowed.parts] == [
+        "job 30 on n3, it ran at 25% of its speed (0.25 s per step before, 1 s during the packing); afterwards at 99%.",
+        "job 31 on n3, it ran at 25% of its speed (0.25 s per step before, 1 s during the packing).",
     ]
     other = gather(site.client, "17")
     assert other is not None
-    assert "What slowed it" not in plain(other, SIGNATURES)
+    assert "Slowdowns" not in plain(other, SIGNATURES)
 
 
 def test_withdrawn_absent_and_unknown(site: Embedded) -> None:
@@ -213,8 +217,9 @@ def test_withdrawn_absent_and_unknown(site: Embedded) -> None:
     assert healthy is not None
     assert "retracted" in plain(withdrawn, SIGNATURES)
     assert "the job went on after it" in plain(withdrawn, SIGNATURES)
-    assert "nothing on record shows a failure" in plain(healthy, SIGNATURES)
+    assert "no record shows a failure" in plain(healthy, SIGNATURES)
     assert "still running" in plain(healthy, SIGNATURES)
+    assert "No action was decided." in plain(healthy, SIGNATURES)
     assert gather(site.client, "nobody") is None
     assert gather(site.client, "' OR 1=1 --") is None
 
@@ -223,7 +228,7 @@ def test_a_restart_does_not_hide_why_it_was_needed(site: Embedded) -> None:
     facts = gather(site.client, "21")
     assert facts is not None
     assert (facts.attempt, facts.newest) == (0, 1)
-    assert "The job is at attempt 1 by now" in plain(facts, SIGNATURES)
+    assert "The job is now at attempt 1" in plain(facts, SIGNATURES)
     asked = gather(site.client, "21", 1)
     assert asked is not None
     assert (asked.attempt, asked.verdict) == (1, None)
@@ -232,14 +237,14 @@ def test_a_restart_does_not_hide_why_it_was_needed(site: Embedded) -> None:
 def test_nobody_is_advised_to_start_again_what_was_cancelled(site: Embedded) -> None:
     facts = gather(site.client, "22")
     assert facts is not None
-    assert "Starting again is up to who ended it." in plain(facts, SIGNATURES)
+    assert "Restart it if it was ended by mistake." in plain(facts, SIGNATURES)
 
 
 def test_a_job_hungry_for_memory_is_no_reason_to_take_a_node_out(site: Embedded) -> None:
     facts = gather(site.client, "23")
     assert facts is not None
     assert facts.neighbours == []
-    assert "Take n7 out" not in plain(facts, SIGNATURES)
+    assert "Drain n7" not in plain(facts, SIGNATURES)
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def until(reached: Callable[[], bool]) -> None:
 
 def take_all(notifier: Notifier, *records: Record) -> None:
     for record in records:
-        notifier.take(record)
+        notifier.add_record(record)
 
 
 def test_a_webhook_gets_the_whole_record_what_why_who_and_the_evidence(web: Web) -> None:
@@ -278,7 +278,7 @@ def test_a_server_that_speaks_no_http_is_away_and_its_secret_stays() -> None:
         threading.Thread(target=answer, daemon=True).start()
         message = describe(result())
         assert message
-        with pytest.raises(ChannelError, match="speak HTTP") as caught:
+        with pytest.raises(ChannelError, match="an HTTP answer") as caught:
             SlackChannel(f"http://127.0.0.1:{listening.getsockname()[1]}/hook/secret").send(message, "")
     assert "secret" not in str(caught.value)
 

@@ -33,8 +33,8 @@ def test_a_curve_begins_where_the_log_does(tmp_path: Path) -> None:
     analysis = analysed(tmp_path, lines)
     first = next(point for point in analysis.points if point.loss is not None)
     assert (first.line, first.loss) == (1, 2.98)
-    assert "of each 500 lines the newest reports are read" in shown(analysis, explain=True)
-    assert "of each 500 lines" not in shown(analysed(tmp_path, lines[:400]), explain=True)
+    assert "Only the latest progress lines of each 500 were used." in shown(analysis, explain=True)
+    assert "of each 500" not in shown(analysed(tmp_path, lines[:400]), explain=True)
 
 
 LINES = [
@@ -107,7 +107,7 @@ def test_alarms_and_ranks_of_one_file(tmp_path: Path) -> None:
     ]
     analysis = analysed(tmp_path, ranks)
     text = shown(analysis)
-    assert "the loss is no finite number" in text
+    assert "Loss is NaN or infinite since step 151" in text
     assert "rank 1 is the slowest, 1.50 times the median" in text
     assert analysis.contract()["ranks"]["slowest"] == 1
     assert analysis.contract()["alarms"][0]["kind"] == "loss_not_finite"
@@ -150,13 +150,19 @@ def test_the_short_meaning_stands_before_the_raw_lines(tmp_path: Path) -> None:
     )
     (verdict,) = [line for line in text.splitlines() if line.startswith("  verdict")]
     assert crash not in verdict
-    assert re.search(r"verdict +user script, \w[\w ]+, line 43; starting again will not help \(confidence", verdict)
+    assert re.search(r"verdict +user script, \w[\w ]+, line 43; a restart will not help \(confidence", verdict)
     assert text.index(verdict) < text.index(f"43 | {crash}") < text.index("  to do ")
+
+
+def test_a_time_limit_names_what_helps(tmp_path: Path) -> None:
+    limit = "slurmstepd: error: *** JOB 17 ON n1 CANCELLED AT 2024-01-02T03:04:05 DUE TO TIME LIMIT ***"
+    text = shown(analysed(tmp_path, [*LINES[:40], limit]))
+    assert "Killed by the time limit. Request more time or resume from the checkpoint. (line 41, confidence" in text
 
 
 def test_why_a_speed_is_unknown(tmp_path: Path) -> None:
     assert "speed     unknown: no line reports progress" in shown(analysed(tmp_path, ["hello"]))
-    assert "speed     unknown: no time, rate or clock stands beside a step" in shown(
+    assert "speed     unknown: no time, rate or clock is printed with the steps" in shown(
         analysed(tmp_path, [f"step {i} loss {3 - i / 100}" for i in range(30)])
     )
 

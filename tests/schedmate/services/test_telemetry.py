@@ -11,12 +11,12 @@ import pytest
 from prometheus_client import REGISTRY
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
-from tests.test_packages import MAY_IMPORT
 
 from schedmate.services import telemetry as under_test
 from schedmate.services.metrics import GROUPS
 from schedmate.services.telemetry import Telemetry
 from tests.docs.metrics import FAMILIES
+from tests.test_packages import MAY_IMPORT
 
 ROOT = Path(__file__).parents[3]
 

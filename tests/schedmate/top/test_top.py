@@ -70,7 +70,7 @@ def screen(view: View, columns: int = 80, rows: int = 24, paces: Paces | None = 
 def after(text: str) -> View:
     view = View()
     for key in keys(text):
-        view = view.press(key).within(len(view.press(key).chosen(JOBS)))
+        view = view.press(key).with_row_in(len(view.press(key).chosen(JOBS)))
     return view
 
 
@@ -146,11 +146,11 @@ def test_a_curve_needs_new_reports() -> None:
     paces = Paces()
     for place in range(8):
         for _ in range(2):
-            paces.take([job("a", metric_time=NOW + place, step_time_s=1.0 + place)])
+            paces.update([job("a", metric_time=NOW + place, step_time_s=1.0 + place)])
     assert paces.curve("a") == "▁▂▃▄▅▆▇█"
-    paces.take([job("a", attempt=1, metric_time=NOW + 9, step_time_s=1.0)])
+    paces.update([job("a", attempt=1, metric_time=NOW + 9, step_time_s=1.0)])
     assert paces.curve("a") == "", "another attempt begins anew"
-    paces.take([])
+    paces.update([])
     assert paces.curve("a") == ""
 
 

@@ -71,7 +71,7 @@ def test_an_operator_rejects_what_waits(chromium: "playwright.Browser", embedded
         tab = context.new_page()
         tab.goto(access.link)
         tab.get_by_role("link", name="Decisions").click()
-        waiting = tab.locator("section.notice", has_text="Waits for a person")
+        waiting = tab.locator("section.notice", has_text="Waits for approval")
         waiting.get_by_role("button", name="Reject").click()
         assert tab.url.endswith("/decisions"), "a reason is required"
         waiting.get_by_label("Why").fill("not now")

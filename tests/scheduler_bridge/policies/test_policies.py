@@ -48,9 +48,9 @@ def test_what_the_job_alone_says_of_its_node_is_held_against_no_node() -> None:
     assert alone
     assert confirmed
     assert (alone.exclude_nodes, alone.node_evidence) == (["slot-0"], False)
-    assert "Only the job itself" in alone.reason
+    assert "Only this job's log blames" in alone.reason
     assert (confirmed.exclude_nodes, confirmed.node_evidence) == (["slot-0"], True)
-    assert "Only the job itself" not in confirmed.reason
+    assert "Only this job's log blames" not in confirmed.reason
     assert alone.id == confirmed.id
     shared = propose(failure(faulty_component=Component.STORAGE, node_evidence=True), SETTINGS)
     assert shared

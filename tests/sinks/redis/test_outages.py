@@ -84,7 +84,7 @@ def test_addresses_of_another_form_are_refused(url: str) -> None:
 def test_nobody_there() -> None:
     with (
         open_redis(f"redis://127.0.0.1:{free_port()}/0") as client,
-        pytest.raises(SinkUnavailable, match="nobody listens at 127"),
+        pytest.raises(SinkUnavailable, match="nothing listens at 127"),
     ):
         read_job(client, "7")
 

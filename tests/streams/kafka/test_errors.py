@@ -45,7 +45,7 @@ WRONG: dict[str, tuple[Change, str]] = {
     "mechanism": (lambda _, good: replace(good, sasl_mechanism="PLAIN"), "does not take passwords by PLAIN"),
     "authority": (_other_authority, "signed by an authority that is not trusted here"),
     "host name": (lambda b, good: replace(good, brokers=(f"localhost:{b.password_port}",)), "is for another host name"),
-    "port": (lambda _, good: replace(good, brokers=("127.0.0.1:1",)), "nobody listens at 127.0.0.1:1"),
+    "port": (lambda _, good: replace(good, brokers=("127.0.0.1:1",)), "nothing listens at 127.0.0.1:1"),
     "host": (lambda _, good: replace(good, brokers=("no.such.host.invalid:9092",)), "no host has the name"),
     "no TLS": (lambda _, good: replace(good, security_protocol="PLAINTEXT", sasl_mechanism=""), "expect TLS"),
     "TLS": (lambda b, good: replace(good, brokers=(f"127.0.0.1:{b.port}",)), "only one of us uses TLS"),
