@@ -112,7 +112,9 @@ def command(
     owners = SlurmOwners(settings.slurm.clusters)
     try:
         trusted = set(trust_owner or ())
-        trust = FileTrust(user_ids(trusted - {"*"}), "*" in trusted, owners.owner_of if shutil.which("squeue") else None)
+        trust = FileTrust(
+            user_ids(trusted - {"*"}), "*" in trusted, owners.owner_of if shutil.which("squeue") else None
+        )
     except UnknownUser as error:
         fail(str(error))
         return
