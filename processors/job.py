@@ -27,16 +27,16 @@ from schedmate_records import (
 )
 
 from .attempts import AttemptMetrics, drop_displaced, may_follow, newest_attempt, superseded
+from .formats.combine import METHOD_MODEL
+from .formats.known import KnownFormats
 from .incarnation import Belonging, IncarnationMetrics, belonging
-from .model_questions import cited, on_template_answer, speed_is_open
+from .model_questions import SAMPLED_STREAMS, cited, format_question
 from .settings import ProcessorSettings
 from .stage import AnyStage, StageInput
 from .stages import StageStates, all_stages
 from .state import AttemptState, Early, JobState, StreamState
 from .stream_reader import StreamReader, attempt_passed_over, conflict, lines_passed_over
-from .track import learned
 from .track.ranks import together
-from .track.template_reading import template_question
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ class JobProcessor:
     Args:
         reader: Reads lines.
         stages: In the order in which they hear of a record; all, as they are without settings, where not given.
-        ask_models: Whether language models are asked about reports that tell no speed, and chunks are kept in mind to ask about.
+        ask_models: Whether language models are asked about formats and verdicts, and lines and chunks are kept to ask about.
     """
 
     replayed = ("job-logs",)
@@ -81,6 +81,12 @@ class JobProcessor:
         self.ask_models = ask_models
         self.attempts = AttemptMetrics()
         self.incarnations = IncarnationMetrics()
+
+    @property
+    def formats(self) -> KnownFormats:
+        """The known formats."""
+        reader = self.reader.tracker.formats
+        return reader.known if reader is not None else KnownFormats()
 
     def stage(self, kind: type[T]) -> T:
         """Return the stage of a kind."""
@@ -153,8 +159,6 @@ class JobProcessor:
                 return self._run(record, position, held_by) if held_by else []
             case NodeFinding():
                 return self._about(state, Early(position, finding=record), record) if record.job else []
-            case ModelAnswer() if record.review is None:
-                return on_template_answer(state, position, record)
             case ModelAnswer():
                 return self._about(state, Early(position, answer=record), record)
             case _:
@@ -179,15 +183,15 @@ class JobProcessor:
         stream = state.stream_of(chunk.attempt, chunk.rank, chunk.stream)
         results += conflict(stream, position, chunk)
         may_wait = attempt is not None and not attempt.ended
-        read = self.reader.read(
-            chunk, position, stream, state.budget, state.templates, may_wait=may_wait, keep_place=self.ask_models
-        )
+        name = state.stream_name(chunk.attempt, chunk.rank, chunk.stream)
+        if self.ask_models and attempt is not None:
+            _choose_for_samples(attempt, name, stream, chunk)
+        read = self.reader.read(chunk, position, stream, state.budget, may_wait=may_wait, keep_place=self.ask_models)
         if attempt is None:
             return [*results, *read.metrics]
         if read.passed_over and not attempt.passed_over:
             attempt.passed_over = True
             results.append(lines_passed_over(position, chunk))
-        name = state.stream_name(chunk.attempt, chunk.rank, chunk.stream)
         if stream.waiting and len(attempt.waiting) < WAITING and name not in attempt.waiting:
             attempt.waiting.append(name)
         metrics = read.metrics
@@ -195,8 +199,9 @@ class JobProcessor:
             metrics = ()  # the end has told what waited
         if read.chunk.lines:
             attempt.newest_stream = name
-            if self.ask_models and speed_is_open(state, stream, chunk.producer, len(read.chunk.lines)):
-                results.append(template_question(chunk, position, state.template_questions))
+            source = stream.source_of(chunk.producer)
+            if self.ask_models and (asked := format_question(state, source, self.formats, chunk, position)):
+                results.append(asked)
         return [*results, *self._measured(metrics, position, attempt), *self._run(read.chunk, position, attempt)]
 
     def _pass_over(self, state: JobState, position: Position, chunk: LogChunk, newest: int) -> list[Record]:
@@ -227,7 +232,20 @@ class JobProcessor:
             for stream in streams:
                 results += self._measured(self.reader.waiting(stream), position, attempt)
             attempt.ended = True
+            results += self._questions_at_end(state, attempt, event, position)
         return [*results, *self._run(event, position, attempt)]
+
+    def _questions_at_end(
+        self, state: JobState, attempt: AttemptState, event: JobEvent, position: Position
+    ) -> list[Record]:
+        """Return the questions about the formats of an attempt's streams, once it has ended."""
+        streams = [stream for name in attempt.sampled if (stream := state.streams.get(name))]
+        asked = (
+            format_question(state, each, self.formats, event, position)
+            for stream in streams
+            for each in stream.sources.values()
+        )
+        return [each for each in asked if each is not None]
 
     def _by_producer(self, state: JobState, position: Position, event: JobEvent) -> list[Record]:
         """Take what a producer reports of a job that a scheduler has reported: lost lines of a known attempt, and nothing else.
@@ -308,7 +326,7 @@ class JobProcessor:
         """Return the metrics, over all ranks where it is time to look at all, and what follows from them."""
         results: list[Record] = []
         for metric in metrics:
-            if metric.method == learned.METHOD:
+            if metric.method == METHOD_MODEL:
                 results.append(metric)  # a slowdown leads to an action, and a model's reading to none
             else:
                 whole = together(metric, attempt.ranks)
@@ -332,3 +350,14 @@ def _stamped(record: Record, incarnation: str) -> Record:
     stamped = msgspec.structs.replace(record, incarnation=incarnation)
     # The id of a verdict follows from what it states; all others follow from places in the input.
     return identified(stamped) if isinstance(stamped, Failure) else stamped
+
+
+def _choose_for_samples(attempt: AttemptState, name: str, stream: StreamState, chunk: LogChunk) -> None:
+    """Let a stream keep sample lines for a question about its format: those of rank 0, and a few others that repeat a line."""
+    own = stream.source_of(chunk.producer).track.format
+    if own.sampled or own.fingerprint or len(attempt.sampled) >= SAMPLED_STREAMS:
+        return
+    if chunk.rank == 0 or own.survey.repeats:
+        own.sampled = True
+        if name not in attempt.sampled:
+            attempt.sampled = [*attempt.sampled, name]

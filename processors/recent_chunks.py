@@ -1,15 +1,19 @@
 """The newest chunks of a stream, by their places: what a question to a language model cites instead of lines."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from schedmate_records import ChunkReference, LogChunk, ModelQuestion, Position
+from schedmate_records import ChunkReference, LogChunk, ModelQuestion, Position, StreamReference
 
 LINES = 400
 """Lines that the chunks reach back: as many as a window holds."""
 CHUNKS = 64
 """Chunks at most."""
+OTHERS = 16
+"""Maximum number of other streams that a question cites."""
+OTHER_CHUNKS = 2
+"""Newest chunks of each other stream that a question cites."""
 
 
 class RecentChunks(msgspec.Struct, array_like=True):
@@ -57,3 +61,18 @@ def cite(question: ModelQuestion, recent: RecentChunks | None) -> ModelQuestion 
         rank=recent.rank,
         stream=recent.stream,
     )
+
+
+def cite_others(question: ModelQuestion, others: Iterable[RecentChunks]) -> ModelQuestion:
+    """Return `question` with the newest chunks of other streams of its attempt too, in the order of their ranks."""
+    known = {(each.rank, each.stream): each.chunks for each in question.others}
+    newest = {(each.rank, each.stream): each.chunks[-OTHER_CHUNKS:] for each in others if each.chunks}
+    streams = [*known, *sorted(each for each in newest if each not in known)][:OTHERS]
+    references = []
+    for rank, stream in streams:
+        recent = newest.get((rank, stream), [])
+        offsets = {each.offset for each in recent}
+        older = [each for each in known.get((rank, stream), []) if each.offset not in offsets]
+        chunks = sorted([*older, *recent], key=lambda each: each.offset)
+        references.append(StreamReference(rank=rank, stream=stream, chunks=chunks))
+    return msgspec.structs.replace(question, others=references)

@@ -43,12 +43,22 @@ class QuestionSettings(BaseModel, frozen=True, extra="forbid"):
     """Whether language models are asked."""
 
     ask_models: bool = Field(
-        False, description="Whether workers ask model workers about verdicts, and about reports that tell no speed."
+        False,
+        description="Whether workers ask model workers why attempts failed, and about log formats that are not known.",
+    )
+
+
+class FormatSettings(BaseModel, frozen=True, extra="forbid"):
+    """Which log formats are known from the start."""
+
+    formats: str = Field(
+        "", description="Log formats of your own: a file that `schedmate formats export` or `teach` wrote. Empty: none."
     )
 
 
 class ProcessorSettings(
     QuestionSettings,
+    FormatSettings,
     ActivitySettings,
     InterferenceSettings,
     TrackerSettings,

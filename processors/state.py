@@ -15,8 +15,6 @@ from .recent_chunks import RecentChunks
 from .stages import StageStates
 from .track.ranks import RanksState
 from .track.state import TrackState
-from .track.template_reading import TemplateQuestions
-from .track.template_reading.check import Template
 from .track.tracker import Printed
 
 STREAMS = 32_768
@@ -75,6 +73,7 @@ class AttemptState(StageStates, kw_only=True):
         waiting: Streams with reports that no metric was made of.
         passed_over: It was told that lines are passed over.
         newest_stream: Name of the stream that printed last.
+        sampled: Names of the streams whose lines are kept for questions about their formats.
         ranks: The newest step time of each rank.
     """
 
@@ -85,6 +84,7 @@ class AttemptState(StageStates, kw_only=True):
     waiting: list[str] = []
     passed_over: bool = False
     newest_stream: str = ""
+    sampled: list[str] = []
     ranks: RanksState = msgspec.field(default_factory=RanksState)
 
 
@@ -105,8 +105,7 @@ class JobState(KeyedState, kw_only=True):
         attempt_refused: An event stated that lines of an attempt were passed over because its number is too high.
         early: Newest findings and answers about an attempt that nothing was heard of yet.
         streams: By `stream_name`; the parts of this state.
-        templates: What language models explained of its log.
-        template_questions: What they were asked about it.
+        format_questions: Number of questions about the formats of its streams.
         incarnation: Which job of this id it is; empty where not known.
         former_incarnations: Incarnations that were replaced, the oldest first.
         generation: Number of incarnations that were replaced.
@@ -121,8 +120,7 @@ class JobState(KeyedState, kw_only=True):
     attempt_refused: bool = False
     early: list[Early] = []
     streams: MutableMapping[str, StreamState] = {}
-    templates: list[Template] = []
-    template_questions: TemplateQuestions = msgspec.field(default_factory=TemplateQuestions)
+    format_questions: int = 0
     incarnation: str = ""
     former_incarnations: list[str] = []
     generation: int = 0

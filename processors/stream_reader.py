@@ -16,7 +16,6 @@ from .classify.classifier import LineClassifier
 from .grammar.extractor import templates
 from .new_lines import deduplicate, strip_container_wrapping
 from .state import PRODUCERS, StreamState
-from .track.template_reading.check import Template
 from .track.tracker import MetricTracker, Printed
 
 
@@ -130,7 +129,6 @@ class StreamReader:
         position: Position,
         stream: StreamState,
         budget: BudgetState,
-        known: Sequence[Template] = (),
         *,
         may_wait: bool = True,
         keep_place: bool = False,
@@ -142,7 +140,6 @@ class StreamReader:
             position: Where it stands.
             stream: What is remembered of its stream; moves on.
             budget: Pays for its new text.
-            known: What a language model explained of the job's log.
             may_wait: Reports that follow soon upon the newest metric may wait; `waiting` returns what they say.
             keep_place: The stream remembers where the chunk is, so that a language model can be asked about its lines.
         """
@@ -168,7 +165,7 @@ class StreamReader:
             self.metrics.passed_over.inc(len(beyond))
         classes = self.classifier.classify(lines, source.classify, masked)
         view = _view(chunk, position, lines=lines, numbers=fresh.numbers, times=times, classes=classes, masked=masked)
-        metric = self.tracker.observe(view, source.track, known, may_wait=may_wait)
+        metric = self.tracker.observe(view, source.track, may_wait=may_wait)
         stream.waiting = Printed.of(view) if metric is None and self.tracker.waiting(source.track) else None
         return StreamRead(view, [metric] if metric else [], len(beyond))
 

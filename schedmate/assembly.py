@@ -10,6 +10,7 @@ from processors.classify.fallback import ModelClassifier
 from processors.classify.linear import LinearModel
 from processors.classify.phases import PhaseReader
 from processors.diagnose import InvalidSignature, Signature, load
+from processors.formats import FormatReader, KnownFormats
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
 from processors.read.roles import Proposer
@@ -19,6 +20,7 @@ from processors.stream_reader import StreamReader
 from processors.track.tracker import MetricTracker
 from streams.transport import Producer
 
+from .format_files import configured_formats
 from .settings.settings import Settings, SettingsError
 
 
@@ -36,7 +38,10 @@ def line_classifier(
 
 
 def job_processor(
-    settings: ProcessorSettings, linear: LinearModel | None = None, proposer: Proposer | None = None
+    settings: ProcessorSettings,
+    linear: LinearModel | None = None,
+    proposer: Proposer | None = None,
+    formats: KnownFormats | None = None,
 ) -> JobProcessor:
     """Return all processors of a job.
 
@@ -44,14 +49,27 @@ def job_processor(
         settings: The operator's.
         linear: The line classifier's model; the one that ships where not given. Benchmarks give models that have not seen what they score.
         proposer: Of the roles of number columns; as `linear`.
+        formats: The known formats, which may change while the processors run; those of the operator's file where not given.
     """
     return JobProcessor(
         StreamReader(
-            line_classifier(settings, linear, proposer), MetricTracker(reports=settings.reports, proposer=proposer)
+            line_classifier(settings, linear, proposer),
+            MetricTracker(
+                reports=settings.reports,
+                proposer=proposer,
+                formats=FormatReader(
+                    known_formats(settings) if formats is None else formats, surveys=settings.ask_models
+                ),
+            ),
         ),
         all_stages(settings, signatures(settings)),
         ask_models=settings.ask_models,
     )
+
+
+def known_formats(settings: ProcessorSettings) -> KnownFormats:
+    """Return the formats that are known from the start. Raises `SettingsError` where the operator's file is refused."""
+    return KnownFormats(configured_formats(settings.formats))
 
 
 def node_processor(settings: ProcessorSettings) -> NodeProcessor:

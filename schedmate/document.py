@@ -45,6 +45,8 @@ def _schema(record: type) -> dict[str, Any]:
 def _key(topic: Topic) -> str:
     if topic.key == "target":
         return "The field `node` for actions on a node, else the field `job`."
+    if topic.key == "key":
+        return "The field `about` for questions about formats, else the field `job`."
     return f"The field `{topic.key}`."
 
 

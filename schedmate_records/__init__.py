@@ -10,7 +10,7 @@ from .dead_letter import DeadLetter
 from .decision import Action, Decision, Mode
 from .decision_result import DecisionResult, Outcome
 from .estimate import ANSWERED, Estimate
-from .failure import Component, ErrorType, Failure, FailureSource, identified
+from .failure import RULES, Component, ErrorType, Failure, FailureSource, Opinion, identified
 from .feedback import Feedback
 from .gpu_activity import GpuActivity, GpuSpan, GpuState
 from .gpu_sample import GpuProcess, GpuSample
@@ -18,9 +18,19 @@ from .identity import decision_id, derived_id
 from .incarnation import OWN_START, JobReference, incarnation_of_time, same_incarnation, same_job
 from .job_event import PIPE, PRODUCER, PRODUCER_EVENTS, EventKind, JobEvent
 from .job_metric import JobMetric, OverRanks
+from .known_format import ColumnMeaning, ColumnRole, KnownFormat, Reports, TemplateFormat
 from .log_chunk import Lines, LogChunk, NodeLogChunk
-from .model_answer import Certainty, ModelAnswer, NumberMeaning, Review, Sample
-from .model_question import ChunkReference, ModelQuestion, QuestionKind
+from .model_answer import Certainty, FailureAnswer, ModelAnswer, Sample
+from .model_question import (
+    CandidateCause,
+    ChunkReference,
+    FailureFacts,
+    FormatQuestion,
+    ModelQuestion,
+    QuestionKind,
+    StreamReference,
+    TemplateSamples,
+)
 from .network_error import misconfigured, network_error, untrusted
 from .node_finding import NodeFinding, Severity
 from .operator_command import Command, OperatorCommand
@@ -42,16 +52,20 @@ __all__ = [
     "PIPE",
     "PRODUCER",
     "PRODUCER_EVENTS",
+    "RULES",
     "TOPICS",
     "VERSION",
     "Action",
     "Alarm",
     "AlarmKind",
     "BeyondQuota",
+    "CandidateCause",
     "Certainty",
     "Checkpoint",
     "CheckpointState",
     "ChunkReference",
+    "ColumnMeaning",
+    "ColumnRole",
     "Command",
     "Component",
     "DeadLetter",
@@ -64,8 +78,11 @@ __all__ = [
     "Evidence",
     "ExpectationError",
     "Failure",
+    "FailureAnswer",
+    "FailureFacts",
     "FailureSource",
     "Feedback",
+    "FormatQuestion",
     "GpuActivity",
     "GpuProcess",
     "GpuSample",
@@ -75,6 +92,7 @@ __all__ = [
     "JobEvent",
     "JobMetric",
     "JobReference",
+    "KnownFormat",
     "Lines",
     "LogChunk",
     "Mode",
@@ -82,8 +100,8 @@ __all__ = [
     "ModelQuestion",
     "NodeFinding",
     "NodeLogChunk",
-    "NumberMeaning",
     "OperatorCommand",
+    "Opinion",
     "OrganisationDemand",
     "Outcome",
     "OverRanks",
@@ -93,11 +111,14 @@ __all__ = [
     "Quota",
     "Record",
     "RecoveryAction",
-    "Review",
+    "Reports",
     "Sample",
     "Severity",
     "Slowdown",
     "StartEstimate",
+    "StreamReference",
+    "TemplateFormat",
+    "TemplateSamples",
     "Topic",
     "UserError",
     "Workload",

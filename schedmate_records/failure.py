@@ -43,7 +43,7 @@ class FailureSource(StrEnum):
     EXIT = "exit"
     """How the attempt ended, as the scheduler reports it."""
     MODEL = "model"
-    """A language model's review of the lines."""
+    """A language model's answer about the attempt."""
     NODE_LOGS = "node-logs"
     """The node's own log."""
     GPU_METRICS = "gpu-metrics"
@@ -57,6 +57,37 @@ class FailureSource(StrEnum):
         if value == "":
             return cls.NONE
         return next((one for one in cls if str(value).startswith((f"{one}+", f"{one}-"))), None)
+
+
+RULES = "rules"
+"""`Opinion.by` of what the rules and the nodes' evidence state."""
+
+
+class Opinion(msgspec.Struct, frozen=True, kw_only=True):
+    """What the rules or a language model state about one attempt, before both are combined.
+
+    Attributes:
+        by: `rules`, or the name of the model.
+        error_type: `none` where no failure is stated.
+        faulty_component: `none` unless the type is infrastructure.
+        restartable: Whether starting the unchanged job again helps; null where not known.
+        confidence: 0 to 1. A model states low, medium or high: 0.3, 0.6 or 0.9.
+        root: The line that explains the failure; null for none.
+        summary: The model's sentence for the operator; empty for the rules.
+    """
+
+    by: str
+    error_type: ErrorType
+    faulty_component: Component = Component.NONE
+    restartable: bool | None = None
+    confidence: float = 0.0
+    root: Evidence | None = None
+    summary: str = ""
+
+    def agrees(self, other: "Opinion") -> bool:
+        """Return whether both state the same: error type, component, and `restartable` where both know it."""
+        same = (self.error_type, self.faulty_component) == (other.error_type, other.faulty_component)
+        return same and (None in (self.restartable, other.restartable) or self.restartable is other.restartable)
 
 
 class Failure(Record, frozen=True, kw_only=True):
@@ -95,6 +126,8 @@ class Failure(Record, frozen=True, kw_only=True):
             the counter fell back within the attempt.
         epoch: The epoch of that step.
         evidence: Lines that the verdict rests on, the root first.
+        summary: One plain sentence for the operator, written by a language model; empty where none was asked or its answer differs.
+        opinions: The opinions that were combined into this verdict, first that of the rules; empty where no model answered.
     """
 
     id: str
@@ -124,6 +157,13 @@ class Failure(Record, frozen=True, kw_only=True):
     step: int | None = None
     epoch: float | None = None
     evidence: list[Evidence] = []
+    summary: str = ""
+    opinions: list[Opinion] = []
+
+    @property
+    def confidence_of_rules(self) -> float:
+        """The confidence that the rules have without a language model."""
+        return next((each.confidence for each in self.opinions if each.by == RULES), self.confidence)
 
 
 def identified(failure: Failure) -> Failure:
@@ -134,8 +174,8 @@ def identified(failure: Failure) -> Failure:
     """
     content = msgspec.to_builtins(msgspec.structs.replace(failure, id="", revision=0))
     del content["step"], content["epoch"]
-    for optional in ("drain", "incarnation", "recovery_action"):
-        if content[optional] in (None, ""):
+    for optional in ("drain", "incarnation", "recovery_action", "summary", "opinions"):
+        if content[optional] in (None, "", []):
             del content[optional]  # the id is the same for readers and writers that do not know the field
     digest = hashlib.blake2b(json.dumps(content).encode(), digest_size=8).hexdigest()
     root = failure.root

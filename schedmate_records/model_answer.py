@@ -16,57 +16,54 @@ class Certainty(StrEnum):
     HIGH = "high"
 
 
-class Review(msgspec.Struct, frozen=True, kw_only=True):
-    """A second look at a verdict.
+class FailureAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a `failure` question.
 
     Attributes:
-        error_type: Whose fault the model thinks it is.
-        faulty_component: What it thinks is faulty.
-        restartable: Whether it thinks that starting again helps; null where it does not know.
-        certainty: How sure it calls itself.
-        root: Number of the line that it thinks explains the failure; 0 for none. Counts only where that line is among the record's `lines`.
+        failed: Whether the attempt failed.
+        error_type: Whose fault the failure is; `none` for an attempt that did not fail.
+        faulty_component: What is faulty; `none` unless the type is infrastructure.
+        restartable: Whether starting the unchanged job again helps; null where the model does not know.
+        certainty: How certain the model states to be.
+        root: The line that explains the failure; null for none, or where the model named a line that it was not shown.
+        progress_after: Number of lines that report progress after the root line, of those that the model was shown.
+        summary: One plain sentence for the operator.
     """
 
+    failed: bool
     error_type: ErrorType
     faulty_component: Component = Component.NONE
     restartable: bool | None = None
     certainty: Certainty = Certainty.LOW
-    root: int = 0
-
-
-class NumberMeaning(msgspec.Struct, frozen=True):
-    """What one number of a template means, and its unit, in the words of the closed lists that the model was given."""
-
-    meaning: str
-    unit: str
+    root: Evidence | None = None
+    progress_after: int = 0
+    summary: str = ""
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of a template, and its arrival in seconds since 1970."""
+    """A line of a stream, and its arrival in seconds since 1970."""
 
     line: Evidence
     time: float
 
 
 class ModelAnswer(Record, frozen=True, kw_only=True):
-    """An answer of a language model. Key: the job. It is a hint: what may follow from it is decided by the worker that reads it.
-
-    Exactly one of `review` and `numbers` is there.
+    """An answer of a language model about a failure. Key: the job. It is a hint: the worker that reads it decides what follows.
 
     Attributes:
         id: Follows from what was asked about, the model and the prompt.
         job: The scheduler's job id.
         attempt: Restart count.
         incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
-        about: What was asked about: a verdict's id, or a template's checksum.
-        revision: Revision of that verdict; 0 for a template.
+        about: Id of the verdict that was asked about; empty where there was none.
+        revision: Revision of that verdict; 0 for none.
         time: When it was answered, in seconds since 1970.
-        model: Who answered.
+        model: Name of the model.
         prompt: Version of the prompt.
-        review: The second look at the verdict.
-        lines: The lines that the review rests on, of those that the model was shown.
-        numbers: What the numbers of the template mean, in order; empty for a review.
-        samples: Lines of the template, oldest first; the newest of them were shown to the model.
+        failure: The answer to a `failure` question.
+        lines: The lines that it rests on, of those that the model was shown.
+        trusted: Whether at least half of the model's answers agree with the rules where these are likely right. One that is not decides
+            nothing.
         node: Host that printed them; empty where not known.
         rank: Rank that printed them.
         stream: `stdout` or `stderr`.
@@ -81,10 +78,9 @@ class ModelAnswer(Record, frozen=True, kw_only=True):
     time: float
     model: str
     prompt: str
-    review: Review | None = None
+    failure: FailureAnswer | None = None
     lines: list[Evidence] = []
-    numbers: list[NumberMeaning] = []
-    samples: list[Sample] = []
+    trusted: bool = True
     node: str = ""
     rank: int = 0
     stream: str = "stdout"

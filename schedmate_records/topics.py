@@ -15,6 +15,7 @@ from .gpu_activity import GpuActivity
 from .gpu_sample import GpuSample
 from .job_event import PRODUCER_EVENTS, JobEvent
 from .job_metric import JobMetric
+from .known_format import KnownFormat
 from .log_chunk import LogChunk, NodeLogChunk
 from .model_answer import ModelAnswer
 from .model_question import ModelQuestion
@@ -51,8 +52,9 @@ TOPICS: tuple[Topic, ...] = (
     Topic(
         "gpu-activity", GpuActivity, "job", "What the GPUs that jobs hold do: they work, wait in a kernel, are idle."
     ),
-    Topic("model-questions", ModelQuestion, "job", "What language models are asked about jobs."),
+    Topic("model-questions", ModelQuestion, "key", "What language models are asked about jobs and log formats."),
     Topic("model-answers", ModelAnswer, "job", "What language models answered about jobs."),
+    Topic("formats", KnownFormat, "fingerprint", "What the lines of log formats mean, by models and people."),
     Topic("job-metrics", JobMetric, "job", "Step, step time, throughput and loss of running jobs."),
     Topic("failures", Failure, "job", "Why jobs fail, line by line."),
     Topic("slowdowns", Slowdown, "job", "Jobs that run slower since another was packed with them."),

@@ -22,7 +22,7 @@ from schedmate_records import (
 from .guardrails import Objection
 from .journal import Journal
 from .ledger import WITHDRAWN, LedgerEntry
-from .policies import OF_FAILURES, cancel_hung, hold, propose
+from .policies import OF_FAILURES, cancel_hung, drain, hold, propose
 
 log = structlog.get_logger(__name__)
 
@@ -66,6 +66,8 @@ class Proposals:
 
     def on_failure(self, failure: Failure) -> None:
         """Propose what follows from the newest revision, and retract what followed from an older one."""
+        if self._is_ignored(failure):
+            return
         if not self._journal.verdicts.remember(failure):
             self._journal.metrics.repeats.inc()
             return
@@ -82,6 +84,8 @@ class Proposals:
 
     def remember(self, failure: Failure) -> None:
         """Note a verdict, and retract what an older revision led to; what this one leads to is proposed when it is accepted."""
+        if self._is_ignored(failure):
+            return
         if not self._journal.verdicts.remember(failure):
             return
         # Decisions of this revision stay: users who blame a node, for example, are counted once.
@@ -104,10 +108,15 @@ class Proposals:
         saved = self._journal.saves.path(failure.job, failure.attempt, failure.incarnation)
         return {each.policy: each for each in propose(failure, self._journal.settings, users, saved)}
 
+    def _is_ignored(self, failure: Failure) -> bool:
+        """Return whether a language model took part in a verdict and is not trusted: the rules' own verdict before it decides."""
+        return bool(failure.opinions) and not self._journal.settings.trust_model
+
     def _earlier(self, failure: Failure) -> list[LedgerEntry]:
-        """Return what verdicts on the same attempt led to."""
+        """Return what verdicts on the same attempt led to. A language model does not retract a drain."""
         about = self._journal.ledger.about(failure.job, failure.attempt, failure.incarnation)
-        return [entry for entry in about if entry.policy in OF_FAILURES]
+        policies = OF_FAILURES - {drain.POLICY} if failure.opinions else OF_FAILURES
+        return [entry for entry in about if entry.policy in policies]
 
     def _is_proposed(self, proposal: Decision) -> bool:
         """True where another job's failure led to the same drain a short while ago."""

@@ -96,6 +96,11 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
     min_confidence: Annotated[float, Field(ge=0, le=1)] = Field(
         0.8, description="Minimum confidence of a verdict that leads to a decision."
     )
+    trust_model: bool = Field(
+        False,
+        description="Whether a restart may rest on a verdict that a language model decided or raised. A model never drains or excludes a "
+        "node.",
+    )
     restarts_per_cause: NonNegativeInt = Field(2, description="Restarts of one job for one cause.")
     actions_per_job: NonNegativeInt = Field(4, description="Actions on one job, whatever their causes.")
     restarts_after_lost_nodes: NonNegativeInt = Field(

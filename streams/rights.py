@@ -81,7 +81,7 @@ _ROLES = (
         "`worker`",
         reads=(
             *("job-logs", "job-events", "pipe-events", "model-answers", "node-findings", "gpu-activity"),
-            *("node-logs", "gpu-metrics", "placements"),
+            *("node-logs", "gpu-metrics", "placements", "formats"),
             *STATE_TOPICS,
         ),
         writes=(
@@ -95,8 +95,8 @@ _ROLES = (
     Role(
         "model-worker",
         "`model-worker`, next to a GPU",
-        reads=("model-questions", "job-logs"),
-        writes=("model-answers", "dead-letters"),
+        reads=("model-questions", "job-logs", "formats"),
+        writes=("model-answers", "formats", "dead-letters"),
         group="-model-worker",
     ),
     Role(

@@ -53,12 +53,21 @@ _STATE = {
 
 # Decisions and quotas are few and their order counts; one partition means that one bridge acts and any other waits. Operators' commands
 # are fewer, and every bridge reads them all.
-_SINGLE = {"decisions", "decision-results", "approvals", "quotas"}
+_SINGLE = {"decisions", "decision-results", "approvals", "quotas", "formats"}
 _KEEP_DAYS = 14
 """Results, decisions and events are few: ClickHouse may be away for two weeks before any of them is lost."""
-_DAYS = {"job-logs": 3, "node-logs": 3, "gpu-metrics": 1, "model-questions": 1, "approvals": 3650, "quotas": 60}
+_DAYS = {
+    "job-logs": 3,
+    "node-logs": 3,
+    "gpu-metrics": 1,
+    "model-questions": 1,
+    "approvals": 3650,
+    "quotas": 60,
+    "formats": 3650,
+}
 """Lines and samples are many. Workers may be away for a weekend; samples that are a day old explain no failure any more, and questions are
-worth an answer for minutes. A stop holds until a person lifts it, so it must not be forgotten. Forecasts are learnt from past quotas."""
+worth an answer for minutes. A stop holds until a person lifts it, so it must not be forgotten. Forecasts are learnt from past quotas. A
+format is asked about once: every worker reads all of them when it starts."""
 
 LAYOUTS: tuple[TopicLayout, ...] = (
     *(

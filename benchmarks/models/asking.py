@@ -14,12 +14,11 @@ from .judged import Tally
 PLENTY = 1_000_000
 
 
-def pool(url: str, timeout_s: float, concurrency: int, answers: Path | None) -> ModelPool:
-    """Return the model at `url`; no budget ends the measurement, and what the file `answers` holds is not asked again."""
+def pool(server: HttpModelServer, timeout_s: float, concurrency: int, answers: Path | None) -> ModelPool:
+    """Return the model of `server`; no budget ends the measurement, and what the file `answers` holds is not asked again."""
     limits = ModelLimits(
         concurrency=concurrency, timeout_s=timeout_s, total_s=timeout_s, attempts=1, per_job_hour=PLENTY, per_hour=PLENTY
     )  # fmt: skip
-    server = HttpModelServer(url)
     return ModelPool([server], limits, AnswerStore(PLENTY, answers), server.model(timeout_s))
 
 

@@ -21,7 +21,7 @@ from tests.processors.advise.metadata.test_workloads import HERE, JOBS, matches
 from tests.processors.advise.metadata.trees import grown, tree_files
 
 from .asking import Noted
-from .judged import Tally, compared, points
+from .judged import Tally, points
 
 
 def measure(model: LanguageModel, most: int, concurrency: int) -> Iterator[Tally]:
@@ -32,15 +32,13 @@ def measure(model: LanguageModel, most: int, concurrency: int) -> Iterator[Tally
         for (_, job, before), (filled, noted) in zip(
             chosen, pool.map(lambda one: _ask(model, *one), chosen), strict=True
         ):
-            row.subjects += 1
+            row.subjects, row.considered = row.subjects + 1, len(JOBS)
             row.effective += bool(filled.claims)
             noted.count(row)
             for name in FIELDS:
                 if getattr(before, name) is None:
                     accepted = job["accepted"][name]
-                    row.changes[
-                        compared(_points(before, name, accepted), _points(filled.workload, name, accepted))
-                    ] += 1
+                    row.judge(_points(before, name, accepted), _points(filled.workload, name, accepted))
     yield row
 
 

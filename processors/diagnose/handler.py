@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import msgspec
 from prometheus_client import Counter
 
-from schedmate_records import ErrorType, Failure, ModelAnswer, Position
+from schedmate_records import ErrorType, Failure
 
 from ..classified_chunk import PROGRESS, ClassifiedChunk
 from .candidates import Candidate, choose, revive, survive_elsewhere
@@ -44,10 +44,6 @@ class HandlerState(msgspec.Struct):
     benign: list[str] = []
     said: PublishedVerdict | None = None
     ending: Ending | None = None
-    verdict: Failure | None = None
-    """The newest verdict, as the record says it; a language model's answer may have revised it since."""
-    early: list[tuple[Position, ModelAnswer]] = []
-    """Answers that came before the verdict that they are about."""
 
 
 class HandlerMetrics:
@@ -115,11 +111,8 @@ class FailureHandler:
 
     def _conclude(self, ending: Ending, state: HandlerState) -> list[Failure]:
         """Return the verdict on all lines so far, tracebacks that are still open included, where it says anything new."""
-        kept, feeds = copy.deepcopy((state.candidates, state.feeds))
-        for name, feed in feeds.items():
-            close(feed, name, kept)
         alone = by_ending(ending)
-        ranked = [] if ending.well else _final(kept, alone, state.reported)
+        ranked = [] if ending.well else _final(_closed(state), alone, state.reported)
         if ranked:
             ranked[0] = informed(ranked[0], alone or next((one for one in ranked if one.kind == EXIT), None))
             said = verdict(ranked, ending.job, ending.attempt, state.revision + 1, ending)
@@ -131,6 +124,14 @@ class FailureHandler:
         if state.said is None or state.said.error_type is ErrorType.NONE:
             return []
         return [self._retract(state, ending.job, ending.attempt, ending.time, ending)]
+
+    def weighed(self, ending: Ending, state: HandlerState) -> tuple[list[Candidate], list[Candidate]]:
+        """Return the candidates that may explain the end of an attempt, the likeliest first, and those that the job survived."""
+        kept = _closed(state)
+        ranked = _final(kept, by_ending(ending), state.reported)
+        places = {(each.root.rank, each.root.stream, each.root.line) for each in ranked if each.root}
+        others = [one for one in kept if one.root and (one.root.rank, one.root.stream, one.root.line) not in places]
+        return ranked, sorted(others, key=lambda one: one.order)
 
     def _announce(self, view: ClassifiedChunk, state: HandlerState) -> list[Failure]:
         for one in state.candidates:
@@ -165,6 +166,14 @@ class FailureHandler:
 def _is_sure(root: Candidate, state: HandlerState) -> bool:
     """Return whether a verdict with this root is published before the attempt ends."""
     return root.confidence >= AT_ONCE and (root.cause not in state.benign or root.confidence >= CERTAIN)
+
+
+def _closed(state: HandlerState) -> list[Candidate]:
+    """Return copies of all candidates, those of tracebacks that are still open included."""
+    kept, feeds = copy.deepcopy((state.candidates, state.feeds))
+    for name, feed in feeds.items():
+        close(feed, name, kept)
+    return kept
 
 
 def _final(kept: list[Candidate], alone: Candidate | None, readable: bool) -> list[Candidate]:

@@ -1,6 +1,6 @@
-"""The failure diagnosis of a job: what its own lines and its end say, weighed against what its nodes say, then against a language model.
+"""The failure diagnosis of a job: a verdict from its lines and its end, weighed against its nodes' findings and a model's opinion.
 
-A verdict says how far the training had come, so that a restart that gains nothing shows.
+A verdict states how far the training had come, so that a restart that gains nothing shows.
 """
 
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ from schedmate_records import EventKind, Failure, JobEvent, JobMetric, ModelAnsw
 from ..classified_chunk import ClassifiedChunk
 from ..stage import Stage
 from .ending import Ending
+from .failure_question import ModelOpinions, OpinionState
 from .handler import FailureHandler, HandlerState
 from .nodes import NodeEvidence, NodeEvidenceState
-from .review import FailureReviewer, review_question
 
 
 class ReachedState(msgspec.Struct):
@@ -59,20 +59,22 @@ class DiagnosisState(msgspec.Struct):
     Attributes:
         handler: By what reads its lines.
         nodes: Of what its nodes said.
+        opinions: Of questions to a language model, and of its answers.
         reached: How far its training has come.
     """
 
     handler: HandlerState = msgspec.field(default_factory=HandlerState)
     nodes: NodeEvidenceState = msgspec.field(default_factory=NodeEvidenceState)
+    opinions: OpinionState = msgspec.field(default_factory=OpinionState)
     reached: ReachedState = msgspec.field(default_factory=ReachedState)
 
 
 class Diagnosis(Stage[DiagnosisState]):
-    """Says why an attempt failed, the moment that a line explains it, and again whenever it knows better.
+    """Returns a verdict as soon as a line explains a failure, and again when better evidence comes.
 
     Args:
         handler: Reads lines and ends; with the catalogue that ships where not given.
-        ask_models: Whether language models are asked for a second look.
+        ask_models: Whether language models are asked about attempts that failed.
     """
 
     name = "diagnosis"
@@ -81,12 +83,12 @@ class Diagnosis(Stage[DiagnosisState]):
     def __init__(self, handler: FailureHandler | None = None, *, ask_models: bool = False) -> None:
         self.handler = handler or FailureHandler()
         self.node_evidence = NodeEvidence(self.handler.signatures)
-        self.reviewer = FailureReviewer()
+        self.opinions = ModelOpinions(self.handler)
         self.ask_models = ask_models
 
     def metric_groups(self) -> Sequence[object]:
         """Return the metrics of what it is made of, a group for each part."""
-        return (self.handler.metrics, self.node_evidence.metrics, self.reviewer.metrics)
+        return (self.handler.metrics, self.node_evidence.metrics, self.opinions.metrics)
 
     def on_chunk(self, chunk: ClassifiedChunk, position: Position, state: DiagnosisState) -> list[Record]:
         """Return the verdict that a line makes, or one that retracts it where the job went on."""
@@ -111,34 +113,43 @@ class Diagnosis(Stage[DiagnosisState]):
             state=event.state,
             nodes=event.nodes,
         )
-        return self._weighed(self.handler.conclude(ending, state.handler), state)
+        state.opinions.ending = ending
+        return self._weighed(self.handler.conclude(ending, state.handler), state, ended=True)
 
     def on_reopened(
         self, job: str, attempt: int, time: float, position: Position, state: DiagnosisState
     ) -> list[Record]:
         """Return what replaces a final verdict: the verdict on the lines so far, or its retraction."""
+        state.opinions.ending = None
         return self._weighed(self.handler.reopen(job, attempt, time, state.handler), state)
 
     def on_finding(self, finding: NodeFinding, position: Position, state: DiagnosisState) -> list[Record]:
         """Return the verdict that a node's finding changes."""
-        return self._reviewed(_revision(self.node_evidence.on_finding(finding, state.nodes), state), state)
+        return self._with_opinions(_revision(self.node_evidence.on_finding(finding, state.nodes), state), state)
 
     def on_answer(self, answer: ModelAnswer, position: Position, state: DiagnosisState) -> list[Failure]:
         """Return the verdict that a language model's answer changes."""
-        return [*map(state.reached.stated_in, self.reviewer.on_answer(answer, position, state.handler))]
+        return [*map(state.reached.stated_in, self.opinions.on_answer(answer, state.opinions, state.handler))]
 
-    def _weighed(self, verdicts: Sequence[Failure], state: DiagnosisState) -> list[Record]:
-        """Return the verdicts. What the nodes make of the last takes its place: one that is not in force would undo a decision."""
+    def _weighed(self, verdicts: Sequence[Failure], state: DiagnosisState, *, ended: bool = False) -> list[Record]:
+        """Return the verdicts. The last is replaced by what the nodes make of it, so that no decision rests on the one before."""
         if not verdicts:
-            return []
+            return self._with_opinions([], state, ended=ended)
         weighed = _revision(self.node_evidence.on_verdicts(verdicts, state.nodes), state)
-        return self._reviewed([*verdicts[:-1], *weighed] if weighed else verdicts, state)
+        return self._with_opinions([*verdicts[:-1], *weighed] if weighed else verdicts, state, ended=ended)
 
-    def _reviewed(self, verdicts: Sequence[Failure], state: DiagnosisState) -> list[Record]:
-        """Return the verdicts, what models answered already, and the question for a second look at the last."""
-        question = review_question(verdicts[-1]) if verdicts and self.ask_models else None
-        reviewed: list[Record] = [*map(state.reached.stated_in, self.reviewer.on_verdicts(verdicts, state.handler))]
-        return [*reviewed, question] if question else reviewed
+    def _with_opinions(
+        self, verdicts: Sequence[Failure], state: DiagnosisState, *, ended: bool = False
+    ) -> list[Record]:
+        """Return new verdicts, those that follow from answers that are known already, and the question that is due."""
+        if not verdicts and not ended:
+            return []
+        combined = self.opinions.on_verdicts(verdicts, state.opinions, state.handler)
+        made: list[Record] = [*map(state.reached.stated_in, [*verdicts, *combined])]
+        question = None
+        if self.ask_models:
+            question = self.opinions.question(state.opinions, state.handler, state.nodes.findings)
+        return [*made, question] if question else made
 
 
 def _revision(verdict: Failure | None, state: DiagnosisState) -> list[Failure]:

@@ -21,7 +21,7 @@ class Prompt:
     """What a language model is asked.
 
     Attributes:
-        kind: What is asked: `template`, `review` or `workload`.
+        kind: What is asked: `template`, `failure` or `workload`.
         version: Version of the prompt; answers to another one are not reused.
         key: What tells this prompt from others of its kind: a checksum of what it is about.
         instructions: What the model is to do. Holds nothing from any log.

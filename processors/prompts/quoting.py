@@ -42,9 +42,13 @@ def harmless(text: str, longest: int = LONGEST) -> str:
     return f"{text} … {left_out} characters left out" if left_out > 0 else text
 
 
-def quoted(lines: Sequence[NumberedLine], longest: int = LONGEST) -> str:
-    """Return `lines` between the delimiters, each with its number."""
-    return "\n".join([BEGIN, *(f"{each.number}: {harmless(each.text, longest)}" for each in lines), END])
+def quoted(lines: Sequence[NumberedLine | str], longest: int = LONGEST) -> str:
+    """Return `lines` between the delimiters, each with its number; a plain text is a heading and has none."""
+    return "\n".join([BEGIN, *(_quoted(each, longest) for each in lines), END])
+
+
+def _quoted(each: NumberedLine | str, longest: int) -> str:
+    return harmless(each, longest) if isinstance(each, str) else f"{each.number}: {harmless(each.text, longest)}"
 
 
 def _escaped(each: str) -> str:

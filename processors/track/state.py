@@ -2,26 +2,11 @@
 
 import msgspec
 
+from ..formats.state import FormatState
 from ..read.events import EventState
 from ..read.kept import KeptSeries
 from .reports import Report
 from .section_scope import Bar, SectionState
-from .template_reading.check import Template, TemplatePoint, point
-
-LINES = 40
-"""Newest lines of a template that numbers rest on; more than reports elsewhere, since they may arrive many at a time."""
-
-
-class Followed(msgspec.Struct):
-    """The newest lines of one template in one stream, as a model says that they are to be read, oldest first."""
-
-    key: str
-    points: list[TemplatePoint] = []
-
-    def add(self, template: Template, text: str, line: int, offset: int, time: float) -> None:
-        """Take in a line of the template. One that states no step and no time begins anew."""
-        new = point(template, text, line, offset, time)
-        self.points = [*self.points, new][-LINES:] if new is not None else []
 
 
 class TrackState(msgspec.Struct):
@@ -39,7 +24,7 @@ class TrackState(msgspec.Struct):
         loss_not_finite: The newest loss is no number.
         events: What events said, in a log that prints when training begins and ends.
         kept: The newest numbers of its templates, as long as reports leave something open.
-        followed: Lines of templates that a language model explained.
+        format: Its frequent templates, and the known format that is applied to them.
         reported_at: Arrival of the newest report that a metric with a speed was made of, in seconds since 1970; 0 where it had none.
     """
 
@@ -54,5 +39,5 @@ class TrackState(msgspec.Struct):
     loss_not_finite: bool = False
     events: EventState = msgspec.field(default_factory=EventState)
     kept: KeptSeries = msgspec.field(default_factory=KeptSeries)
-    followed: list[Followed] = []
+    format: FormatState = msgspec.field(default_factory=FormatState)
     reported_at: float = 0.0

@@ -91,21 +91,6 @@ def _of_rest(window: Sequence[Report]) -> list[StepTimeCandidate]:
     ]
 
 
-def of_model(seconds: float, share: float, clock: ObservedStepTime | None) -> StepTimeCandidate:
-    """Return the reading of a template that a language model explained, held against the clock like any other.
-
-    Args:
-        seconds: Per step, as its lines state.
-        share: Of the intervals between its lines, those in which step, stated time and clock agree.
-        clock: The clock of the other reports.
-    """
-    why = f"its lines agree with the clock in {share:.0%} of the intervals"
-    reading = StepTimeCandidate(
-        "a template that a language model explained", "model", seconds, THRESHOLD, why, agrees=True
-    )
-    return reading if clock is None else against(reading, clock, interval=False)
-
-
 def _keys(window: Sequence[Report]) -> list[str]:
     """Return the printed times that may be of a step: not those that only grow, or are of epochs by name."""
     clocks = growing(window)

@@ -267,3 +267,19 @@ def _confidence(window: Sequence[Report], best: StepTimeCandidate | None, throug
     if best and not best.agrees and best.method in ("stated", "rate"):
         sure *= 0.9
     return round(sure * min(1.0, (len(window) + 1) / 4), 3)
+
+
+def in_words(window: Sequence[Report]) -> str:
+    """Return what the reports of one run say together, in words; empty without a report."""
+    if not window:
+        return ""
+    known = summarise(window)
+    rate = f"{known.throughput:g} {known.throughput_unit}" if known.throughput is not None else None
+    named = (
+        ("step", known.step),
+        ("epoch", known.epoch),
+        ("loss", known.loss),
+        ("seconds per step", known.step_time_s and round(known.step_time_s, 6)),
+        ("throughput", rate),
+    )
+    return ", ".join(f"{name} {'unknown' if value is None else value}" for name, value in named)

@@ -10,6 +10,9 @@ from prometheus_client import Counter
 from schedmate_records import Evidence, JobMetric, Position, derived_id
 
 from ..classified_chunk import PROGRESS, ClassifiedChunk
+from ..formats.combine import combine
+from ..formats.reader import FormatReader
+from ..formats.reading import read_format
 from ..grammar.cache import GenerationCache
 from ..grammar.extractor import CACHE_SIZE, Extractor
 from ..grammar.names import Meaning
@@ -17,16 +20,14 @@ from ..read.column_search import ColumnSearch, WeighedColumn
 from ..read.events import EVENT, FIELD, observe
 from ..read.roles import Proposer
 from . import tables
-from .learned import completed, follow
 from .not_finite import begins_at
-from .of_columns import of_columns, of_events
+from .of_columns import measured_before, of_columns, of_events
 from .ranks import of_stream
 from .reports import Report, add, read
 from .scan import Scan, bare_bar, of_bar
 from .section_scope import NestedBars, SectionScope
 from .state import TrackState
 from .summary import Summary, agree, summarise, within_reach
-from .template_reading.check import Template
 
 REPORTS = 20
 """Newest reports that numbers rest on."""
@@ -76,10 +77,15 @@ class MetricTracker:
         reports: Newest reports that numbers rest on.
         extractor: Reads the fields of a line; one of the usual size where not given.
         proposer: Says how likely each role of a number column is; the one that ships where not given.
+        formats: Applies the known formats; None where there are none.
     """
 
     def __init__(
-        self, reports: int = REPORTS, extractor: Extractor | None = None, proposer: Proposer | None = None
+        self,
+        reports: int = REPORTS,
+        extractor: Extractor | None = None,
+        proposer: Proposer | None = None,
+        formats: FormatReader | None = None,
     ) -> None:
         if reports < 1:
             raise ValueError(f"expected at least 1 report to rest on, got {reports}")
@@ -88,26 +94,39 @@ class MetricTracker:
         self._columns = ColumnSearch(proposer)
         self._structured: GenerationCache[bool] = GenerationCache(CACHE_SIZE)
         self.metrics = TrackerMetrics()
+        self.formats = formats
         self._parsed = 0
 
-    def observe(
-        self, view: ClassifiedChunk, state: TrackState, templates: Sequence[Template] = (), *, may_wait: bool = False
-    ) -> JobMetric | None:
+    def observe(self, view: ClassifiedChunk, state: TrackState, *, may_wait: bool = False) -> JobMetric | None:
         """Take in a chunk; return what is known now, or None where it holds no new report. `state` moves on.
 
         Args:
             view: The chunk.
             state: What is remembered of its stream.
-            templates: What a language model explained of the job's log.
             may_wait: Reports less than `SPACED_S` after the newest metric may wait; `waiting` says so, `catch_up` makes the metric.
         """
         metric = self._observe(view, state, may_wait=may_wait)
         if self._parsed:  # counted once a chunk: an increment takes a lock
             self.metrics.parsed.inc(self._parsed)
             self._parsed = 0
-        if templates:
-            metric = completed(metric, follow(view, templates, state.followed), state)
+        if self.formats is not None and not self.formats.is_idle:
+            metric = self._with_format(view, state, metric)
         return metric and within_reach(metric)
+
+    def _with_format(self, view: ClassifiedChunk, state: TrackState, metric: JobMetric | None) -> JobMetric | None:
+        """Return what the rules and the known format of the stream read together; None for a chunk without a report of either."""
+        formats = self.formats
+        assert formats is not None
+        place = formats.observe(view, state.format)
+        known = formats.format_of(state.format)
+        if known is None or (metric is None and (place is None or self.waiting(state))):
+            return metric
+        reading = read_format(known, state.format)
+        if metric is None:
+            if not reading.credible or not reading.trains:
+                return None
+            metric = measured_before(view, state, place or 0, reading.rows)
+        return combine(metric, state.window, reading)
 
     def weighed(self, state: TrackState) -> list[WeighedColumn]:
         """Return the columns that were weighed for step and loss; none where reports alone told both."""
@@ -121,7 +140,11 @@ class MetricTracker:
     def catch_up(self, printed: Printed, state: TrackState) -> JobMetric:
         """Return the metric of the reports that wait; `state` does not move."""
         self.metrics.records.inc()
-        return within_reach(self._metric(printed, state, summarise(state.window)))
+        metric = self._metric(printed, state, summarise(state.window))
+        known = self.formats.format_of(state.format) if self.formats else None
+        if known is not None:
+            metric = combine(metric, state.window, read_format(known, state.format))
+        return within_reach(metric)
 
     @staticmethod
     def flushed(state: TrackState) -> None:

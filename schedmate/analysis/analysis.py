@@ -10,17 +10,16 @@ import msgspec
 
 from processors.classified_chunk import CHUNK_LINES
 from processors.diagnose.stage import Diagnosis
+from processors.formats.reading import FormatReading, read_format
 from processors.job import JobProcessor
 from processors.read.column_search import WeighedColumn
 from processors.read.solver import Solution, solve
 from processors.recent_chunks import CHUNKS
 from processors.state import JobState
-from processors.track.learned import METHOD
 from processors.track.series import Point, points, template_of
 from processors.track.step_time_candidate import StepTimeCandidate
-from processors.track.step_time_candidates import THRESHOLD, of_model
+from processors.track.step_time_candidates import THRESHOLD
 from processors.track.summary import summarise
-from processors.track.template_reading.check import confirmed
 from schedmate_records import (
     Alarm,
     Checkpoint,
@@ -30,9 +29,11 @@ from schedmate_records import (
     Failure,
     JobEvent,
     JobMetric,
+    KnownFormat,
     LogChunk,
     ModelAnswer,
     ModelQuestion,
+    Opinion,
     OverRanks,
     Position,
     QuestionKind,
@@ -69,7 +70,9 @@ class Analysis:
         readings: What the printed times may mean, the one that was given first.
         columns: Numbers of the lines that were weighed for step and loss, the likeliest first; none where names alone told both.
         solutions: What the events of a structured log count.
-        answers: What a language model said of it, where one is asked.
+        answers: What a language model answered about its failure, where one is asked.
+        format: The known format that was applied to it, from a model or a person; null for none.
+        format_reading: What that format reads, and what of it the lines contradict; null for none.
         signs: Of a node's kernel or system log: what it says of the node; null for a job's log.
     """
 
@@ -90,6 +93,8 @@ class Analysis:
     columns: Sequence[WeighedColumn] = ()
     solutions: Sequence[Solution] = ()
     answers: list[ModelAnswer] = field(default_factory=list)
+    format: KnownFormat | None = None
+    format_reading: FormatReading | None = None
     signs: list[Sign] | None = None
 
     def contract(self) -> dict[str, Any]:
@@ -111,6 +116,13 @@ class Analysis:
                 "method": metric.method if metric else "unknown",
                 "confidence": metric.confidence if metric else 0.0,
                 "reports": metric.reports if metric else 0,
+            },
+            "format": self.format
+            and {
+                "fingerprint": self.format.fingerprint,
+                "author": self.format.author,
+                "training": self.format.training,
+                "contradicted": self.format_reading.contradictions if self.format_reading else [],
             },
             "ranks": self.over_ranks and msgspec.structs.asdict(self.over_ranks),
             "checkpoint": saved
@@ -134,12 +146,26 @@ class Analysis:
                 "confidence": failure.confidence,
                 "signature": failure.signature,
                 "source": failure.source,
+                "summary": failure.summary,
+                "opinions": [_opinion(each) for each in failure.opinions],
                 "confirmed_by": failure.confirmed_by,
                 "contradicted_by": failure.contradicted_by,
                 "evidence": [{"line": each.line, "text": each.text} for each in failure.evidence],
             },
             "node": None if self.signs is None else [each.contract() for each in self.signs],
         }
+
+
+def _opinion(opinion: Opinion) -> dict[str, Any]:
+    """Return an opinion as the JSON object of a verdict holds it."""
+    return {
+        "by": opinion.by,
+        "error_type": opinion.error_type,
+        "faulty_component": opinion.faulty_component,
+        "restartable": opinion.restartable,
+        "confidence": opinion.confidence,
+        "root_line": opinion.root and opinion.root.line,
+    }
 
 
 def analyze(
@@ -151,8 +177,19 @@ def analyze(
 ) -> Analysis:
     """Run `processor` over the `chunks` of one log, or over its `tail` alone, and conclude; how the job ended is not known.
 
-    `ask` puts a question to a language model and waits for the answer: about templates that stay open, and about the last verdict.
+    `ask` puts a question to a language model and waits for the answer: about a format that is not known, and about a failure. Once a format
+    is answered the log is read again with it, so `chunks` must be iterable twice.
     """
+    answered = len(processor.formats.records())
+    result = _analyze(file, chunks, processor, tail, ask)
+    if ask is not None and len(processor.formats.records()) > answered:
+        result = _analyze(file, chunks, processor, tail, ask)
+    return result
+
+
+def _analyze(
+    file: Path, chunks: Iterable[LogChunk], processor: JobProcessor, tail: LogTail | None, ask: Ask | None
+) -> Analysis:
     result = Analysis(str(file))
     state = JobState(job=file.name)
     consultation = _Consultation(result, processor, state, ask)
@@ -175,7 +212,7 @@ def analyze(
     result.chunks_read = tail.chunks_read if tail else -(-result.lines // CHUNK_LINES)
     ended = JobEvent(id="end", job=file.name, kind=EventKind.ENDED, time=end)
     consultation.take(processor.process(state, Position(file.name, 1, 0), ended))
-    consultation.review()
+    consultation.conclude()
     if node is not None and (
         result.metric is None or result.metric.step is None
     ):  # numbers beside a step alone are progress
@@ -188,14 +225,25 @@ def analyze(
     tracks = [source.track for source in state.sources()]
     result.columns = [each for track in tracks for each in processor.reader.tracker.weighed(track)]
     result.solutions = [found for track in tracks if track.events.events and (found := solve(track.events))]
-    if result.metric is not None and result.metric.method == METHOD:
-        result.readings = (*_of_model(state), *result.readings)
+    _take_format(result, processor, state)
     return result
+
+
+def _take_format(result: Analysis, processor: JobProcessor, state: JobState) -> None:
+    """Keep the known format of the stream that has most of its lines, and what it reads."""
+    matched = [
+        (known, source.track.format)
+        for source in state.sources()
+        if (known := processor.formats.get(source.track.format.fingerprint))
+    ]
+    if matched:
+        known, own = max(matched, key=lambda each: each[1].survey.lines)
+        result.format, result.format_reading = known.record, read_format(known, own)
 
 
 @dataclass
 class _Consultation:
-    """Asks a language model what the processors ask: about templates at once, about a verdict once it is known which is the last."""
+    """Asks a language model what the processors ask, once the log is read: about its format, and about its failure."""
 
     result: Analysis
     processor: JobProcessor
@@ -203,6 +251,7 @@ class _Consultation:
     ask: Ask | None
     chunks: dict[int, LogChunk] = field(default_factory=dict)
     last: tuple[ModelQuestion, Mapping[int, LogChunk]] | None = None
+    formats: dict[str, ModelQuestion] = field(default_factory=dict)
 
     def read(self, position: Position, chunk: LogChunk) -> None:
         """Keep a chunk while a question may cite it."""
@@ -210,7 +259,10 @@ class _Consultation:
             return
         self.chunks[position.offset] = chunk
         if len(self.chunks) > CHUNKS:
-            del self.chunks[next(iter(self.chunks))]
+            candidates = [each for one in self.state.attempts.values() for each in one.diagnosis.handler.candidates]
+            held = {each.root.offset for each in candidates if each.root}
+            oldest = next((offset for offset in self.chunks if offset not in held), None)
+            del self.chunks[next(iter(self.chunks)) if oldest is None else oldest]
 
     def take(self, records: Iterable[Record]) -> None:
         """Take what the processors made."""
@@ -219,30 +271,29 @@ class _Consultation:
         for each in made:
             if not isinstance(each, ModelQuestion):
                 continue
-            cited = {one.offset: self.chunks[one.offset] for one in each.chunks if one.offset in self.chunks}
-            if each.kind is QuestionKind.REVIEW:
-                self.last = each, cited
+            if each.kind is QuestionKind.FORMAT:
+                self.formats[each.about] = each
             else:
-                self._consult(each, cited)
+                cited = {offset: self.chunks[offset] for offset in each.offsets if offset in self.chunks}
+                self.last = each, cited
 
-    def review(self) -> None:
-        """Ask about the last verdict."""
+    def conclude(self) -> None:
+        """Ask about the newest format question, which shows most of the log, and about the failure."""
+        if self.ask is not None and self.formats:
+            newest = list(self.formats.values())[-1]
+            answer = self.ask(newest, {})
+            if isinstance(answer, KnownFormat):
+                self.processor.formats.add(answer)
+                return  # the log is read again with it
         if self.last is not None:
             self._consult(*self.last)
 
     def _consult(self, question: ModelQuestion, chunks: Mapping[int, LogChunk]) -> None:
         answer = self.ask(question, chunks) if self.ask else None
-        if answer is not None:
+        if isinstance(answer, ModelAnswer):
             self.result.answers.append(answer)
             position = Position("model-answers", 0, len(self.result.answers))
             _take(self.result, self.processor.process(self.state, position, answer))
-
-
-def _of_model(state: JobState) -> list[StepTimeCandidate]:
-    """Return the readings that rest on templates which a model explained."""
-    followed = [each for source in state.sources() for each in source.track.followed]
-    known = [found for each in followed if (found := confirmed(each.points))]
-    return [of_model(each.step_time_s, each.share, None) for each in known]
 
 
 def _follow_head(result: Analysis, processor: JobProcessor, chunk: LogChunk) -> None:

@@ -39,6 +39,7 @@ COMMANDS = {
     "advisor": "Estimate how long submitted jobs will run.",
     "import": "Fill the advisor's history with jobs of the past.",
     "notify": "Send decisions and their results to people: webhook, Slack, e-mail.",
+    "formats": "Show, teach and exchange what the lines of log formats mean.",
     "models": "Serve a language model, and check those that are configured.",
     "topics": "Create, list and check the topics.",
     "acls": "Show and grant the rights that each program needs on Kafka.",

@@ -69,6 +69,14 @@ def command(
             help="Show what was weighed for step time, step and loss, how likely each was, and why it lost.",
         ),
     ] = False,
+    questions: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write each question to a language model into a file in DIR and use the answer file next to it, if there is one. No "
+            "server is asked.",
+        ),
+    ] = None,
 ) -> None:
     """Report what stored logs hold: progress, speed, the verdict on a failure, and the lines it rests on. No server is needed.
 
@@ -78,7 +86,7 @@ def command(
     verdict.
 
     Examples: `schedmate analyze train.log`, `zcat old.gz | schedmate analyze -`, `schedmate analyze --format csv logs/*.log > runs.csv`,
-    `schedmate analyze --html runs.html logs/*.log`
+    `schedmate analyze --html runs.html logs/*.log`, `schedmate analyze --questions questions/ train.log`
     """
     from streams.producers.stored import UnreadableLog
 
@@ -87,6 +95,7 @@ def command(
     from ..analysis.tail import find_tail
     from ..assembly import job_processor
     from ..models.language_models import asked_at_once, language_model
+    from ..question_files import QuestionFolder
     from ..report.page import page
     from ..report.report import report
     from ..services import logging
@@ -96,7 +105,7 @@ def command(
         raise typer.BadParameter(f"--json and --format {form} exclude each other")
     form = "json" if as_json else form
     loaded: Loaded = context.obj
-    model = language_model(loaded.settings.language_model)
+    model = QuestionFolder(questions) if questions else language_model(loaded.settings.language_model)
     asked = {"ask_models": model is not None}
     processor = job_processor(loaded.settings.processors.model_copy(update=asked))
     ask = asked_at_once(model) if model else None
@@ -109,7 +118,8 @@ def command(
         for file in reader.files():
             try:
                 tail = find_tail(file, processor, loaded.settings.processors.reports)
-                result = analyze(file, reader.chunks(file), processor, tail, ask)
+                chunks = list(reader.chunks(file)) if ask and tail is None else reader.chunks(file)
+                result = analyze(file, chunks, processor, tail, ask)
             except UnreadableLog as error:
                 warn(str(error))
                 failed = True

@@ -19,10 +19,11 @@ def command(context: typer.Context) -> None:
     """
     from functools import partial
 
-    from streams.kafka import KafkaReader, list_topics
+    from streams.kafka import KafkaFollower, KafkaReader, list_topics
     from streams.model_worker.answering import QuestionAnswerer
     from streams.model_worker.chunks import chunks_by_offset
     from streams.model_worker.faust_worker import FaustModelWorker
+    from streams.runtimes.known_formats import TOPIC, FormatsFollower
 
     from ..connections import kafka_connection, permitted, wait_for_broker
     from ..models.language_models import language_model
@@ -43,6 +44,7 @@ def command(context: typer.Context) -> None:
         chunks_of = chunks_by_offset(KafkaReader(connection))
         partitions = wait_for_broker(partial(list_topics, connection), running.stop)["model-answers"]
         answerer = QuestionAnswerer(model, chunks_of, partitions, settings.language_model.answer_seconds)
+        FormatsFollower(KafkaFollower(connection, [TOPIC]).new, answerer.formats).start(running.stop)
         running.telemetry.export(answerer.metrics, model.metrics, model.store.metrics)
         group, timeout_s = f"{settings.kafka.group}-model-worker", settings.kafka.session_timeout_s
         worker = FaustModelWorker(connection, answerer, group, timeout_s, settings.language_model.concurrency)

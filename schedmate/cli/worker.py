@@ -15,13 +15,14 @@ def command(context: typer.Context) -> None:
     """
     from functools import partial
 
-    from streams.kafka import list_topics
+    from streams.kafka import KafkaFollower, list_topics
     from streams.runtimes.engine import Engine
     from streams.runtimes.faust_worker import FaustWorker
+    from streams.runtimes.known_formats import TOPIC, FormatsFollower
     from streams.runtimes.metrics import EngineMetrics
     from streams.runtimes.tracing import Tracing
 
-    from ..assembly import job_processor, node_processor
+    from ..assembly import job_processor, known_formats, node_processor
     from ..connections import kafka_connection, permitted, wait_for_broker
     from ..services.service import service
 
@@ -30,9 +31,11 @@ def command(context: typer.Context) -> None:
     with service(settings, "worker", signals=False) as running:
         running.telemetry.health = kafka_connection(settings.kafka).problems
         connection = permitted(settings.kafka, "worker", running.stop)
-        processor = job_processor(settings.processors)
+        formats = known_formats(settings.processors)
+        processor = job_processor(settings.processors, formats=formats)
         nodes = node_processor(settings.processors)
         partitions = wait_for_broker(partial(list_topics, connection), running.stop)
+        FormatsFollower(KafkaFollower(connection, [TOPIC]).new, formats).start(running.stop)
         tracing = Tracing(running.spans, settings.service.traces_share) if running.spans else None
         engine = Engine(processor, partitions["job-logs"], tracing=tracing)
         node_engine = Engine(nodes, partitions["node-logs"], metrics=EngineMetrics("node_worker"))

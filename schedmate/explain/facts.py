@@ -42,7 +42,7 @@ _SLOWDOWNS = (
     "GROUP BY packed_job, node, time, before_s, after_s, ratio ORDER BY time LIMIT 12"
 )
 _LOOKS = (
-    "SELECT model, error_type, faulty_component, root_line FROM model_answers "
+    "SELECT model, error_type, faulty_component, root_line, summary FROM model_answers "
     "WHERE job = {job:String} AND attempt = {attempt:Int64} AND incarnation IN ({incarnation:String}, '') "
     "AND error_type NOT IN ('', 'unknown') "
     "ORDER BY model, revision DESC, time DESC LIMIT 1 BY model"
@@ -65,7 +65,7 @@ class JobFacts:
         decisions: What the bridge decided on the job, newest first, and what became of it.
         findings: Findings in its nodes' logs and GPU metrics while it was there, the worst first.
         slowdowns: Packings that slowed it, and its speed after them (`recovered`) where that was measured.
-        looks: Last answers of language models about the attempt's verdicts.
+        looks: The last answer of each language model about the attempt.
         people: Causes that people named, newest first.
         neighbours: Failures of other jobs on the node that the verdict names, within a week.
     """

@@ -181,6 +181,8 @@ def _verdict(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
     if row["signature"] in _ON_PURPOSE:
         again = "Restart it if it was ended by mistake"
     section.add_sentence(f"Cause {row['signature']}, confidence {row['confidence']:.2f}. {again}.")
+    if row["summary"]:
+        section.add_sentence(f"A language model summarises: {row['summary']}")
     if row["root_line"] is None:
         section.add_sentence("No log line explains it.")
     for one in row["evidence"]:
@@ -238,9 +240,9 @@ def _against(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
         if one["error_type"] != row["error_type"]:
             part = f" ({one['faulty_component']})" if one["faulty_component"] != "none" else ""
             at = f", line {one['root_line']}" if one["root_line"] else ""
-            section.add_sentence(
-                f"The language model {one['model']} disagrees: {one['error_type'].replace('_', ' ')}{part}{at}."
-            )
+            kind = "no failure" if one["error_type"] == "none" else one["error_type"].replace("_", " ")
+            summary = f": {one['summary']}" if one["summary"] else ""
+            section.add_sentence(f"The language model {one['model']} finds {kind}{part}{at}{summary}")
     _found(section, facts, row, "against")
     others = {one["signature"]: one for one in facts.verdicts[:-1] if one["signature"] not in {row["signature"], ""}}
     for one in others.values():

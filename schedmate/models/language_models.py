@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from processors.diagnose.failure_question import TrackRecord
 from processors.prompts import Prompt
-from schedmate_records import LogChunk, ModelAnswer, ModelQuestion
+from schedmate_records import KnownFormat, LogChunk, ModelAnswer, ModelQuestion
 from streams.model_worker.answering import QuestionAnswerer
 from streams.model_worker.answers import AnswerStore
 from streams.model_worker.http_server import HttpModelServer
@@ -17,7 +18,7 @@ from ..settings.settings import LanguageModelSection, SettingsError
 PATIENCE = 3
 """A question may take so many times the limit of one attempt, waiting and pauses included."""
 
-Ask = Callable[[ModelQuestion, Mapping[int, LogChunk]], ModelAnswer | None]
+Ask = Callable[[ModelQuestion, Mapping[int, LogChunk]], ModelAnswer | KnownFormat | None]
 """Returns the answer to a question about some chunks, by offset; None where there is none."""
 
 
@@ -54,14 +55,14 @@ def language_model(settings: LanguageModelSection) -> ModelPool | None:
     return ModelPool(servers, limits, store, settings.model)
 
 
-def asked_at_once(model: LanguageModel) -> Ask:
+def asked_at_once(model: LanguageModel, track_record: TrackRecord | None = None) -> Ask:
     """Return what asks `model` and waits for its answer; a person at a terminal is told so on standard error."""
-    console = SafeConsole(stderr=True)
+    console, track_record = SafeConsole(stderr=True), track_record or TrackRecord()
 
-    def ask(question: ModelQuestion, chunks: Mapping[int, LogChunk]) -> ModelAnswer | None:
+    def ask(question: ModelQuestion, chunks: Mapping[int, LogChunk]) -> ModelAnswer | KnownFormat | None:
         with console.status(f"asking the language model about {question.job}", spinner="line"):
             try:
-                return QuestionAnswerer(model, lambda _: chunks).answer(question)
+                return QuestionAnswerer(model, lambda _: chunks, track_record=track_record).answer(question)
             except ModelUnavailable:
                 return None
 

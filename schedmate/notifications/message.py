@@ -125,6 +125,7 @@ def _verdict(failure: Failure) -> Notification:
         severity=Urgency.WARNING if infrastructure else Urgency.INFO,
         title=f"Job {failure.job} failed: {failure.error_type.replace('_', ' ')}{part}",
         lines=(
+            *([failure.summary] if failure.summary else []),
             failure.message,
             f"confidence {failure.confidence:.2f}, by {failure.source} {failure.signature}".rstrip(),
         ),

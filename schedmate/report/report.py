@@ -6,6 +6,7 @@ from typing import NamedTuple
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from processors.formats.reading import FormatReading
 from processors.track.step_time_candidate import StepTimeCandidate
 from processors.track.step_time_candidates import THRESHOLD
 from schedmate_records import Alarm, Checkpoint, Failure, JobMetric, ModelAnswer, OverRanks, Severity, counted
@@ -38,7 +39,7 @@ METHODS = {
     "rate": "from the printed rate",
     "timestamps": "from printed timestamps",
     "arrival": "from the arrival of lines",
-    "model": "printed in the log, as a language model reads it",
+    "model": "printed in the log, as a language model explained its format",
 }
 
 
@@ -86,6 +87,7 @@ def parts(analysis: Analysis, explain: bool = False) -> list[Part]:
         Row("progress", _progress(analysis.metric)),
         Row("speed", _speed(analysis.metric, analysis.readings)),
     ]
+    rows += _format(analysis)
     rows += [*_how(analysis), *_ranks(analysis.over_ranks), *_curves(analysis)]
     rows += [*_saved(analysis.checkpoint), *_alarms(analysis.alarms)]
     if explain:
@@ -94,10 +96,35 @@ def parts(analysis: Analysis, explain: bool = False) -> list[Part]:
     if failure is None:
         rows.append(Row("verdict", analysis.illegible or "no failure seen"))
     else:
-        rows += [Row("verdict", verdict(failure)), *(Quote(each.line, each.text) for each in failure.evidence)]
+        rows.append(Row("verdict", verdict(failure)))
+        rows += [Row("summary", failure.summary)] if failure.summary else []
+        rows += [Quote(each.line, each.text) for each in failure.evidence]
         rows += [Row("to do", analysis.action)] if analysis.action else []
-    rows += [Row("model", second_look(each)) for each in analysis.answers if each.review]
+    rows += [Row("model", model_opinion(each)) for each in analysis.answers if each.failure]
     return rows
+
+
+def _format(analysis: Analysis) -> list[Part]:
+    """Show the known format that was applied: who stated it, what it reads, and what the lines contradict."""
+    known, reading = analysis.format, analysis.format_reading
+    if known is None or reading is None:
+        return []
+    what = "a training" if known.training else "no training"
+    rows: list[Part] = [
+        Row("format", f"{known.fingerprint[:12]}: {known.author or 'a model'} states {what}{_values(reading)}")
+    ]
+    rows += [Row("", f"not used, since the lines contradict it: {each}") for each in reading.contradictions]
+    return rows
+
+
+def _values(reading: FormatReading) -> str:
+    """Return the newest values that a format reads, in words."""
+    found = [f"{str(role).replace('_', ' ')} {claim.value:g}" for role, claim in reading.values.items()]
+    if reading.step_time is not None:
+        found.append(f"{seconds(reading.step_time.value)} per step")
+    if reading.throughput is not None:
+        found.append(f"{reading.throughput.value:g} {reading.unit}")
+    return f": {', '.join(found)}" if found else ""
 
 
 def summary(analysis: Analysis) -> str:
@@ -146,14 +173,17 @@ def outlook(signature: str, restartable: bool | None) -> str:
     return _MORE_TIME if signature in _TIME_LIMITS else _OUTLOOK[restartable]
 
 
-def second_look(answer: ModelAnswer) -> str:
-    """Return a language model's answer about the verdict, in one sentence; it may be wrong."""
-    review = answer.review
-    if review is None:
+def model_opinion(answer: ModelAnswer) -> str:
+    """Return a language model's answer about a failure, in one line."""
+    given = answer.failure
+    if given is None:
         return ""
-    where = f" ({review.faulty_component})" if review.faulty_component != "none" else ""
+    where = f" ({given.faulty_component})" if given.faulty_component != "none" else ""
     lines = ", ".join(str(each.line) for each in answer.lines)
-    return f"{answer.model}: {str(review.error_type).replace('_', ' ')}{where}, from {f'lines {lines}' if lines else 'no line'}"
+    kind = "no failure" if not given.failed else str(given.error_type).replace("_", " ")
+    return (
+        f"{answer.model}: {kind}{where}, {given.certainty} confidence, from {f'lines {lines}' if lines else 'no line'}"
+    )
 
 
 def seconds(value: float) -> str:

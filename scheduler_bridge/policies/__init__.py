@@ -7,7 +7,7 @@ from schedmate_records import Alarm, Decision, Failure, Slowdown
 from ..settings import BridgeSettings
 from . import cancel_hung, cancel_packing, drain, hold, restart
 
-__all__ = ["OF_FAILURES", "cancel_hung", "hold", "propose"]
+__all__ = ["OF_FAILURES", "cancel_hung", "drain", "hold", "propose"]
 
 OF_FAILURES = frozenset({restart.POLICY, drain.POLICY})
 """Policies whose decisions a later revision of the verdict may retract."""
@@ -21,6 +21,8 @@ def propose(
 ) -> list[Decision]:
     """Return what should be done about a finding, one decision a policy at most.
 
+    A verdict that a language model took part in leads to no drain; what the rules' own verdict led to before it stays.
+
     Args:
         finding: What was found.
         settings: What the operator allows.
@@ -28,7 +30,8 @@ def propose(
         checkpoint: Where the job saved last; empty where not known.
     """
     if isinstance(finding, Failure):
-        proposed = [drain.decide(finding, settings, users_against), restart.decide(finding, settings, checkpoint)]
+        drained = None if finding.opinions else drain.decide(finding, settings, users_against)
+        proposed = [drained, restart.decide(finding, settings, checkpoint)]
     elif isinstance(finding, Alarm):
         proposed = [cancel_hung.decide(finding, settings)]
     else:

@@ -1,6 +1,6 @@
 """An infrastructure failure that a restart would cure → start the job again, away from the suspect node (SchedMate §3.3)."""
 
-from schedmate_records import Action, Component, Decision, ErrorType, Failure, JobReference, decision_id
+from schedmate_records import Action, Component, Decision, ErrorType, Failure, FailureSource, JobReference, decision_id
 
 from ..settings import BridgeSettings
 from ..verdicts import cause_of
@@ -22,13 +22,16 @@ def decide(failure: Failure, settings: BridgeSettings, checkpoint: str = "") -> 
     Where only the job's log blames its node, the node is excluded all the same: `exclude_nodes` concerns the next attempts of
     this job, whose user may avoid any node anyway. The node is not blamed for other jobs.
 
+    No node is excluded because of a language model: neither where it decided the cause, nor where the rules alone are not confident.
+
     `checkpoint` is where the job saved last, as it printed it; the scheduler passes it to the job when it starts again.
     """
     if failure.error_type is not ErrorType.INFRASTRUCTURE or failure.restartable is not True:
         return None
     if not failure.confidence >= settings.min_confidence:  # so written, a NaN decides nothing
         return None
-    suspect = failure.node if failure.faulty_component in LOCAL else ""
+    by_rules = failure.confidence_of_rules >= settings.min_confidence and failure.source is not FailureSource.MODEL
+    suspect = failure.node if failure.faulty_component in LOCAL and by_rules else ""
     evidence = bool(suspect) and failure.node_evidence
     away = f", away from {suspect}" if suspect else ""
     witness = (

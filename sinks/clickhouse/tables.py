@@ -4,7 +4,7 @@ import schedmate_records as records
 from schedmate_records import Position, Record
 
 from . import tables_of_decisions, tables_of_jobs, tables_of_nodes
-from .columns import integer, plain, text, time
+from .columns import encoded, integer, plain, text, time
 from .table import Table
 
 Row = tuple[Position, Record]
@@ -13,6 +13,22 @@ TABLES: tuple[Table, ...] = (
     *tables_of_jobs.TABLES,
     *tables_of_nodes.TABLES,
     *tables_of_decisions.TABLES,
+    Table(
+        "formats",
+        records.KnownFormat,
+        (
+            text("id"),
+            text("fingerprint"),
+            time("time"),
+            text("author"),
+            plain("person", "Bool"),
+            text("prompt"),
+            plain("training", "Bool"),
+            encoded("templates"),
+            plain("forgotten", "Bool"),
+        ),
+        key="fingerprint",
+    ),
     Table(
         "dead_letters",
         records.DeadLetter,

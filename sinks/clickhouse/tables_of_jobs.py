@@ -21,6 +21,13 @@ from .table import Table
 
 _ATTEMPT = (text("id"), text("job"), integer("attempt"), text("incarnation"))
 
+
+def _root_line(answer: records.ModelAnswer) -> int | None:
+    """Return the number of the line that a model names as the root; None for none."""
+    root = answer.failure.root if answer.failure else None
+    return root.line if root else None
+
+
 TABLES: tuple[Table, ...] = (
     Table(
         "job_metrics",
@@ -68,6 +75,7 @@ TABLES: tuple[Table, ...] = (
             derived("recovery_action", "String", lambda failure: failure.recovery_action or ""),
             maybe_integer("rank"),
             text("message"),
+            text("summary"),
             text("error_type"),
             text("faulty_component"),
             plain("restartable", "Nullable(Bool)"),
@@ -87,6 +95,7 @@ TABLES: tuple[Table, ...] = (
             maybe_integer("root_line", part("root", "line", None)),
             derived("root_text", "String", part("root", "text", "")),
             encoded("evidence"),
+            encoded("opinions"),
         ),
         key="job",
     ),
@@ -196,14 +205,15 @@ TABLES: tuple[Table, ...] = (
             time("time"),
             text("model"),
             text("prompt"),
-            derived("error_type", "String", part("review", "error_type", "")),
-            derived("faulty_component", "String", part("review", "faulty_component", "")),
-            derived("restartable", "Nullable(Bool)", part("review", "restartable", None)),
-            derived("certainty", "String", part("review", "certainty", "")),
-            maybe_integer("root_line", part("review", "root", None)),
+            derived("failed", "Nullable(Bool)", part("failure", "failed", None)),
+            derived("error_type", "String", part("failure", "error_type", "")),
+            derived("faulty_component", "String", part("failure", "faulty_component", "")),
+            derived("restartable", "Nullable(Bool)", part("failure", "restartable", None)),
+            derived("certainty", "String", part("failure", "certainty", "")),
+            maybe_integer("root_line", _root_line),
+            derived("summary", "String", part("failure", "summary", "")),
             encoded("lines"),
-            encoded("numbers"),
-            encoded("samples"),
+            plain("trusted", "Bool"),
             text("node"),
             integer("rank"),
             text("stream"),

@@ -32,8 +32,8 @@ class SectionUpdate:
     """One section of one hash, as one record has it.
 
     Attributes:
-        kind: `job`, `ranks`, `node` or `cluster`: which hash.
-        name: The job, node or cluster.
+        kind: `job`, `ranks`, `node`, `cluster` or `format`: which hash.
+        name: The job, node or cluster, or the fingerprint of the format.
         section: The field that holds the position.
         position: Text that sorts as the positions do.
         fields: The section's fields; an empty value takes a field away.
@@ -331,6 +331,12 @@ def _quota(place: Position, quota: records.Quota) -> list[SectionUpdate]:
     return [SectionUpdate("cluster", quota.cluster, "quota_at", at, {"quota": _json(quota).decode()}, newest_only=True)]
 
 
+def _format(place: Position, known: records.KnownFormat) -> list[SectionUpdate]:
+    at = _position(_micros(known.time), place.offset)
+    fields = {"format": "" if known.forgotten else _json(known).decode()}
+    return [SectionUpdate("format", known.fingerprint, "format_at", at, fields, newest_only=True)]
+
+
 _MAKERS: dict[type[Record], Callable[[Position, Any], list[SectionUpdate]]] = {
     records.JobEvent: _event,
     records.JobMetric: _metric,
@@ -345,4 +351,5 @@ _MAKERS: dict[type[Record], Callable[[Position, Any], list[SectionUpdate]]] = {
     records.GpuSample: _sample,
     records.NodeFinding: _finding,
     records.Quota: _quota,
+    records.KnownFormat: _format,
 }

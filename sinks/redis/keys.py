@@ -26,6 +26,11 @@ class Keys:
         """Sorted set: clusters by the time of their last quota."""
         return f"{self.prefix}clusters"
 
+    @property
+    def formats(self) -> str:
+        """Sorted set: fingerprints of log formats by the time of their last update."""
+        return f"{self.prefix}formats"
+
     def job(self, job: str) -> str:
         """Hash: the state of a job."""
         return f"{self.prefix}job:{job}"
@@ -37,6 +42,10 @@ class Keys:
     def node(self, node: str) -> str:
         """Hash: the newest sample of each GPU of a node, and the last finding of each signature."""
         return f"{self.prefix}node:{node}"
+
+    def format(self, fingerprint: str) -> str:
+        """Hash: the newest record of a log format."""
+        return f"{self.prefix}format:{fingerprint}"
 
     def cluster(self, cluster: str) -> str:
         """Hash: the newest quota of a cluster."""

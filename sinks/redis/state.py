@@ -20,6 +20,8 @@ KEEP_S = 7 * 86_400.0
 """Seconds after which a silent job is forgotten, a week: Redis holds the current state, and ClickHouse the history."""
 KEEP_ENDED_S = 86_400.0
 """A job that ended is shown until its owner has had a day to look."""
+KEEP_FORMATS_S = 10 * 366 * 86_400.0
+"""A format is asked about once, so it is kept until a person withdraws it."""
 _CHANGES_A_TRIP = 1000
 """Changes of one pipeline: Redis serves others in between, and its answers fit into memory."""
 
@@ -108,7 +110,7 @@ class RedisState:
                 args=[
                     change.section,
                     change.position,
-                    self._keep_s,
+                    int(KEEP_FORMATS_S) if change.kind == "format" else self._keep_s,
                     self._keep_ended_s,
                     now,
                     change.name,
@@ -129,6 +131,8 @@ class RedisState:
             return [self._keys.node(change.name), self._keys.nodes]
         if change.kind == "cluster":
             return [self._keys.cluster(change.name), self._keys.clusters]
+        if change.kind == "format":
+            return [self._keys.format(change.name), self._keys.formats]
         job, ranks = self._keys.job(change.name), self._keys.ranks(change.name)
         return [ranks if change.kind == "ranks" else job, self._keys.jobs, job, ranks]
 

@@ -7,11 +7,23 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+import msgspec
 import structlog
 from prometheus_client import Counter
 
+from processors.diagnose.failure_question import TrackRecord
+from processors.formats import KnownFormats
 from processors.model_questions import prepare
-from schedmate_records import BY_RECORD, InvalidRecord, LogChunk, ModelAnswer, ModelQuestion, encode
+from schedmate_records import (
+    BY_RECORD,
+    InvalidRecord,
+    KnownFormat,
+    LogChunk,
+    ModelAnswer,
+    ModelQuestion,
+    QuestionKind,
+    encode,
+)
 
 from ..accept import accept, refuse
 from ..runtimes.failing import FailingWatch
@@ -42,7 +54,7 @@ class AnsweringMetrics:
         )
         self.nothing_to_ask = Counter(
             "schedmate_model_worker_nothing_to_ask",
-            "Questions about templates of which no answer could be confirmed, or all were answered.",
+            "Questions about formats that are known by now, or without a template.",
             registry=None,
         )
         self.unanswered = Counter(
@@ -67,6 +79,8 @@ class QuestionAnswerer:
         partitions: Partitions of the jobs' topics.
         within_s: Seconds within which a question is answered.
         clock: Seconds since 1970.
+        formats: The known formats. A question about one of them is not asked again.
+        track_record: How often the model agrees with confident rules.
     """
 
     model: LanguageModel
@@ -74,21 +88,24 @@ class QuestionAnswerer:
     partitions: int = 1
     within_s: float = WITHIN_S
     clock: Callable[[], float] = time.time
+    formats: KnownFormats = field(default_factory=KnownFormats)
+    track_record: TrackRecord = field(default_factory=TrackRecord)
     metrics: AnsweringMetrics = field(default_factory=AnsweringMetrics)
     failing: FailingWatch = field(default_factory=FailingWatch)
 
-    def answer(self, question: ModelQuestion) -> ModelAnswer | None:
-        """Return the answer to `question`; None where there is none to be had.
+    def answer(self, question: ModelQuestion) -> ModelAnswer | KnownFormat | None:
+        """Return the answer to `question`; None where there is none to be had. A format that it states is known from then on.
 
         Raises:
             ModelUnavailable: No model can be asked now.
             TransportError: The chunks cannot be read now.
         """
-        chunks = self.chunks_of(question)
-        if not chunks:
+        about_format = question.kind is QuestionKind.FORMAT
+        chunks = {} if about_format else self.chunks_of(question)
+        if not chunks and not about_format:
             self.metrics.lines_gone.inc()
             return None
-        prepared = prepare(question, chunks)
+        prepared = None if about_format and self._is_known(question) else prepare(question, chunks)
         if prepared is None:
             self.metrics.nothing_to_ask.inc()
             return None
@@ -97,7 +114,19 @@ class QuestionAnswerer:
             self.metrics.unanswered.inc()
             return None
         self.metrics.answered.inc()
-        return prepared.answer(answer.content, answer.model, self.clock())
+        record = prepared.answer(answer.content, answer.model, self.clock())
+        if isinstance(record, KnownFormat):
+            self.formats.add(record)
+            return record
+        return msgspec.structs.replace(record, trusted=self.track_record.add(question.failure, record))
+
+    def _is_known(self, question: ModelQuestion) -> bool:
+        """Return whether the format of a stream became known after the stream was asked about."""
+        shown = question.format
+        if shown is None:
+            return False
+        counts = {each.text: each.count for each in shown.templates}
+        return self.formats.get(shown.fingerprint) is not None or self.formats.covers(counts)
 
     def handle(self, message: Message) -> list[Outgoing]:
         """Return what is to be written before `message`, which holds a question, is committed: the answer, a dead letter, or nothing.
@@ -126,8 +155,9 @@ class QuestionAnswerer:
             return self._refuse(message, reason, "process")
         if answer is None:
             return []
-        topic = BY_RECORD[ModelAnswer]
-        return [Outgoing(topic.name, topic.key_of(answer), encode(answer), question.partition)]
+        topic = BY_RECORD[type(answer)]
+        partition = question.partition if isinstance(answer, ModelAnswer) else None
+        return [Outgoing(topic.name, topic.key_of(answer), encode(answer), partition)]
 
     def _refuse(self, message: Message, reason: str, stage: str) -> list[Outgoing]:
         self.metrics.dead_letters.inc()

@@ -9,7 +9,7 @@ from ..accept import accept
 from ..transport import Message
 
 TOPIC = "job-logs"
-MOST = 80
+MOST = 120
 """Chunks of a question that are read; honest ones cite fewer."""
 
 
@@ -28,7 +28,7 @@ def chunks_by_offset(reader: MessageReader) -> Callable[[ModelQuestion], Mapping
     """Return what reads the chunks that a question cites from `job-logs`."""
 
     def chunks_of(question: ModelQuestion) -> Mapping[int, LogChunk]:
-        offsets = sorted({each.offset for each in question.chunks[:MOST] if each.offset >= 0})
+        offsets = sorted(question.offsets[:MOST])
         found: dict[int, LogChunk] = {}
         for message in reader.read_at(TOPIC, question.partition, offsets):
             try:

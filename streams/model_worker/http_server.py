@@ -3,6 +3,7 @@
 import base64
 import http.client
 import json
+import threading
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,6 +28,9 @@ class HttpModelServer:
         model: Name of the model; empty takes the first one that the server serves.
         api_key: Sent as a bearer token; empty for none.
 
+    Attributes:
+        tokens: Tokens of all prompts and of all answers so far, as the server counts them; 0 where it does not.
+
     Raises:
         ValueError: `url` is no such address.
     """
@@ -39,6 +43,8 @@ class HttpModelServer:
         self._host, self._port, self._secure = parts.hostname, parts.port, parts.scheme == "https"
         self._path = parts.path.rstrip("/")
         self._model = model
+        self.tokens = (0, 0)
+        self._lock = threading.Lock()
         self._headers = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close"}
         if api_key:
             self._headers["Authorization"] = f"Bearer {api_key}"
@@ -73,6 +79,7 @@ class HttpModelServer:
             },
         }
         answered = self._call("POST", "/chat/completions", json.dumps(request).encode(), timeout)
+        self._count(answered)
         try:
             content = answered["choices"][0]["message"]["content"]
             return json.loads(content)
@@ -80,6 +87,14 @@ class HttpModelServer:
             raise ModelError(f"{self.url}: expected a chat completion, got {str(answered)[:200]}") from error
         except (ValueError, RecursionError) as error:
             raise UselessAnswer(f"{self.url}: expected JSON as the answer, got {content[:200]!r}") from error
+
+    def _count(self, answered: Any) -> None:
+        usage = answered.get("usage") if isinstance(answered, dict) else None
+        if isinstance(usage, dict):
+            counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
+            prompt, answer = (each if isinstance(each, int) else 0 for each in counts)
+            with self._lock:
+                self.tokens = self.tokens[0] + prompt, self.tokens[1] + answer
 
     def embeddings(self, texts: Sequence[str], timeout: float) -> NDArray[np.float32]:
         """Return the vectors of `texts`, shape (len(texts), d), as the server makes them.

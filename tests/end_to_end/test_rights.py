@@ -325,7 +325,8 @@ def test_every_command_works_with_its_own_rights(site: Site, model_server: str) 
     failures = site.until("a verdict", lambda: [decode(Failure, value) for value in site.read("failures")])
     assert {failure.job for failure in failures} == {"77"}
     site.until("the state", lambda: site.read("job-state"))
-    site.until("a second look", lambda: site.read("model-answers"))
+    _fail_without_a_known_cause(site)
+    site.until("an answer of the model", lambda: site.read("model-answers"))
 
     site.until("rows", lambda: _stored(site))
     status = site.until("the state in Redis", lambda: site.run("reader", "status", "77", "--json", check=False).stdout)
@@ -350,6 +351,18 @@ def test_every_command_works_with_its_own_rights(site: Site, model_server: str) 
     assert not [process.args for process in site.running if process.poll() is not None]
     for log in site.scratch.glob("*.log"):
         assert "Authorization" not in log.read_text(), log.read_text()[-3000:]
+
+
+def _fail_without_a_known_cause(site: Site) -> None:
+    """Run a job whose failure no rule explains, so that a language model is asked."""
+    started = JobEvent(id="s2", job="79", kind=EventKind.STARTED, time=time.time(), scheduler="slurm", nodes=["n2"])
+    write_as(site, "watcher", started)
+    program = "print('something is wrong', flush=True); raise SystemExit(3)"
+    site.run("pipe", "pipe", "--job", "79", "--node", "n2", "--", sys.executable, "-c", program, check=False)
+    ended = JobEvent(
+        id="x2", job="79", kind=EventKind.ENDED, time=time.time(), scheduler="slurm", exit_code=3, state="FAILED"
+    )
+    write_as(site, "watcher", ended)
 
 
 def _people(site: Site) -> None:

@@ -11,11 +11,13 @@ from typing import Any
 
 from processors.advise.agent.claims import FIELDS, checked
 from processors.advise.agent.prompt import prompt as agent_prompt
-from processors.diagnose.review.prompt import prompt as review_prompt
-from processors.diagnose.review.prompt import review
+from processors.diagnose.failure_question.prompt import Shown, read
+from processors.diagnose.failure_question.prompt import prompt as failure_prompt
+from processors.formats.answer import read_answer, to_record
+from processors.formats.compiled import compile_format
 from processors.prompts.quoting import NumberedLine
 from processors.prompts.schema import problem
-from processors.track.template_reading.prompt import fields, numbers
+from schedmate_records import Evidence, FailureFacts, FormatQuestion, TemplateSamples
 from streams.model_worker.answers import AnswerStore
 from streams.model_worker.http_server import HttpModelServer
 from streams.model_worker.language_model import ModelError
@@ -23,23 +25,40 @@ from tests.streams.model_worker.prompts import PROMPT
 
 from .targets import target, text, write
 
-_REVIEW = review_prompt([NumberedLine(7, "RuntimeError: CUDA error"), NumberedLine(9, "exit 1")])
+_LINES = {
+    number: Evidence(topic="t", partition=0, offset=0, line=number, text=text)
+    for number, text in ((7, "CUDA error"), (9, "exit 1"))
+}
+_SHOWN = Shown([("", [NumberedLine(number, line.text) for number, line in _LINES.items()])], _LINES)
+_FAILURE = failure_prompt(_SHOWN, FailureFacts())
 _AGENT = agent_prompt(FIELDS, "python x.py", ["file_tree .\nx.py"], last=False, job="7")
-_TEXTS = ("step ", " loss ", "")
+_FORMAT = FormatQuestion(
+    fingerprint="f",
+    templates=[TemplateSamples(text="step {} loss {}", count=9, lines=["step 1 loss 2.5", "step 2 loss 2.4"])],
+)
 
-_REVIEWED: dict[str, Any] = {
-    "lines": [7],
-    "root_line": 7,
+_ANSWERED: dict[str, Any] = {
+    "failed": "yes",
     "error_type": "infrastructure",
-    "component": "gpu",
+    "faulty_component": "gpu",
+    "root_line": 7,
+    "evidence": [7],
     "restartable": "yes",
-    "confidence": "sure",
+    "confidence": "high",
+    "summary": "The GPU failed.",
 }
 _CLAIM = {"field": "lr", "value": "0.1", "path": "x.py", "line": 3}
 _EXAMPLES = [
-    _REVIEWED,
+    _ANSWERED,
     {"action": "answer", "path": "", "line": 1, "claims": [_CLAIM, {**_CLAIM, "field": "iters", "value": "9e9"}]},
-    {"number_1": {"meaning": "step", "unit": "none"}, "number_2": {"meaning": "loss", "unit": "none"}},
+    {
+        "training": "yes",
+        "templates": [{"template": 1, "reports": "training"}],
+        "columns": [
+            {"column": 1, "role": "step", "unit": "none", "steps": 1},
+            {"column": 2, "role": "rate", "unit": "steps/s", "steps": 0},
+        ],
+    },
 ]
 
 
@@ -52,16 +71,14 @@ def model_answer(data: bytes) -> None:
         content = json.loads(data)
     except (ValueError, RecursionError):
         return
-    if not problem(content, _REVIEW.schema):
-        review(content)
+    if not problem(content, _FAILURE.schema):
+        read(content, _SHOWN.places)
     if not problem(content, _AGENT.schema):
         for claim in content["claims"]:
             checked(claim, frozenset(FIELDS), lambda path, line: text(data))
-    meaning = {"meaning": ["step", "loss", "other"], "unit": ["none", "s", "it/s"]}
-    schema = {"type": "object", "properties": {f"number_{place}": {"type": "object", "properties": {
-        name: {"enum": values, "type": "string"} for name, values in meaning.items()}} for place in (1, 2)}}  # fmt: skip
-    if not problem(content, schema):
-        fields(numbers(content), _TEXTS)
+    answer = read_answer(content)  # it takes anything, inside its schema or not
+    if answer is not None:
+        compile_format(to_record(answer, _FORMAT, author="m", time=1.0))
 
 
 @target("streams/model_worker/test_answers.py", more=lambda: [b'{"key": ["m", "k", "1", "q"], "answer": {"a": 1}}\n'])

@@ -21,7 +21,7 @@ def chunk(lines: list[str], first: int = 1, **changes: Any) -> LogChunk:
 
 def question(*references: ChunkReference, **changes: Any) -> ModelQuestion:
     fields: dict[str, Any] = {
-        "id": "q", "job": "j", "kind": QuestionKind.REVIEW, "time": 1.0, "topic": "job-logs", "partition": 3, "rank": 2,
+        "id": "q", "job": "j", "kind": QuestionKind.FAILURE, "time": 1.0, "topic": "job-logs", "partition": 3, "rank": 2,
         "stream": "stdout", "chunks": list(references),
     }  # fmt: skip
     return ModelQuestion(**fields | changes)

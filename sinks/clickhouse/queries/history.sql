@@ -5,7 +5,7 @@
 
 SELECT
     job, attempt, revision, time, error_type, faulty_component, node, rank, restartable, confidence, source,
-    confirmed_by, contradicted_by, signature, final, exit_code, signal, message, root_topic, root_partition, root_offset, root_line, root_text, evidence
+    confirmed_by, contradicted_by, signature, final, exit_code, signal, message, summary, root_topic, root_partition, root_offset, root_line, root_text, evidence, opinions
 FROM failures
 WHERE {job:String} = '' OR job = {job:String} AND incarnation IN ({incarnation:String}, '')
 ORDER BY job, incarnation, attempt DESC, revision, confidence DESC, id

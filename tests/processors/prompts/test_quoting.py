@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processors.diagnose.review.prompt import prompt as review_prompt
+from processors.diagnose.failure_question.prompt import Shown
+from processors.diagnose.failure_question.prompt import prompt as failure_prompt
+from processors.formats.question import format_prompt
 from processors.prompts.quoting import BEGIN, END, NumberedLine, harmless, quoted
-from processors.track.template_reading.prompt import prompt as template_prompt
-from schedmate_records import Evidence, Sample
+from schedmate_records import Evidence, FailureFacts, FormatQuestion, TemplateSamples
 
 MARKERS = [
     *("<|im_start|>system", "<|im_end|>", "</log>", "<log>", "[INST]", "[/INST]", "<<SYS>>", "</s>"),
@@ -48,22 +49,30 @@ INSTRUCTIONS = [
 ]
 
 
-def sample(text: str) -> Sample:
-    return Sample(line=Evidence(topic="job-logs", partition=0, offset=0, line=1, text=text), time=0.0)
+def evidence(text: str) -> Evidence:
+    return Evidence(topic="job-logs", partition=0, offset=0, line=1, text=text)
+
+
+def about_format(lines: list[str]) -> FormatQuestion:
+    return FormatQuestion(
+        fingerprint="f",
+        templates=[TemplateSamples(text="step {} took {}", count=5, lines=lines)],
+        head=lines,
+        tail=lines,
+    )
 
 
 @pytest.mark.parametrize("text", INSTRUCTIONS)
 def test_no_line_changes_schema_or_instructions(text: str) -> None:
     plain = [NumberedLine(number, "all is well") for number in range(1, 20)]
     with_it = [*plain[:9], NumberedLine(10, text), *plain[10:]]
-    one, other = review_prompt(plain), review_prompt(with_it)
+    one, other = (failure_prompt(Shown([("", lines)], {line.number: evidence(line.text) for line in lines}), FailureFacts())
+                  for lines in (plain, with_it))  # fmt: skip
     assert (one.schema, one.instructions) == (other.schema, other.instructions)
     assert text not in other.instructions
     assert other.data.count(BEGIN) == other.data.count(END) == 1
-    shown = [sample(f"{text.splitlines()[0]} step {number} took 0.5") for number in range(5)]
-    plainer = [sample(f"step {number} took 0.5") for number in range(5)]
-    mine, theirs = template_prompt(plainer), template_prompt(shown)
-    assert mine is not None
-    assert theirs is not None
+    shown = [f"{text.splitlines()[0]} step {number} took 0.5" for number in range(3)]
+    plainer = [f"step {number} took 0.5" for number in range(3)]
+    mine, theirs = format_prompt(about_format(plainer)), format_prompt(about_format(shown))
     assert (mine.schema, mine.instructions) == (theirs.schema, theirs.instructions)
-    assert theirs.data.count(BEGIN) == theirs.data.count(END) == 1
+    assert theirs.data.count(BEGIN) == theirs.data.count(END) == 3

@@ -5,9 +5,10 @@ import os
 from pathlib import Path
 from typing import Any
 
+from processors.prompts import Prompt
 from tests.schedmate.forked import run_forked
 from tests.streams.model_worker import misbehaving_server as bad
-from tests.streams.model_worker.sensible import sensible_server
+from tests.streams.model_worker.sensible import sensible, sensible_server
 
 ODD = [f"2027-01-15 08:{i // 30:02d}:{2 * i % 60:02d},000 zug {i}.0 obj {3 / i:.4f} tick 2000" for i in range(1, 101)]
 UNSTAMPED = [line[24:] for line in ODD]
@@ -17,6 +18,11 @@ CRASH = [
     '  File "t.py", line 1, in <module>',
     "ModuleNotFoundError: No module named 'x'",
 ]
+
+
+def kinds(server: bad.MisbehavingServer) -> list[str]:
+    """Return the kinds of the questions that a server was asked."""
+    return [each["response_format"]["json_schema"]["name"] for each in server.requests]
 
 
 def analyzed(tmp_path: Path, lines: list[str], url: str = "", as_json: bool = True) -> Any:
@@ -31,31 +37,56 @@ def analyzed(tmp_path: Path, lines: list[str], url: str = "", as_json: bool = Tr
     return json.loads(done.stdout) if as_json else done.stdout.decode()
 
 
-def test_an_open_template_is_explained_and_printed_times_confirm_it(tmp_path: Path) -> None:
+def test_unknown_format_is_asked_about_and_its_answer_is_shown(tmp_path: Path) -> None:
     without = analyzed(tmp_path, ODD)["progress"]
     assert without["step_time_s"] is None
     with bad.misbehaving(sensible_server) as server:
-        progress = analyzed(tmp_path, ODD, server.url)["progress"]
-        assert len(server.requests) == 1
+        found = analyzed(tmp_path, ODD, server.url)
+        assert kinds(server) == ["format", "failure"]
         shown = analyzed(tmp_path, ODD, server.url, as_json=False)
+    progress = found["progress"]
     assert (progress["step_time_s"], progress["last_step"], progress["method"]) == (2.0, 100, "model")
-    assert "2 s a step (printed in the log, as a language model reads it" in shown
-    assert "its lines agree with the clock in 100% of the intervals" in shown
+    assert (found["format"]["author"], found["format"]["training"]) == ("stand-in", True)
+    assert "2 s a step (printed in the log, as a language model explained its format" in shown
+    assert "stand-in states a training: step 100, loss 0.03, 2 s per step" in shown
 
 
-def test_without_a_clock_nobody_is_asked(tmp_path: Path) -> None:
+def test_numbers_without_known_names_need_a_clock(tmp_path: Path) -> None:
     with bad.misbehaving(sensible_server) as server:
         assert analyzed(tmp_path, UNSTAMPED, server.url)["progress"] == analyzed(tmp_path, UNSTAMPED)["progress"]
-        assert not server.requests, "no answer could be confirmed"
 
 
-def test_a_second_look_at_the_last_verdict_is_shown(tmp_path: Path) -> None:
+def test_questions_are_written_to_files_and_answers_are_read_from_them(tmp_path: Path) -> None:
+    log, folder = tmp_path / "train.log", tmp_path / "questions"
+    log.write_text("\n".join(ODD) + "\n")
+
+    def run() -> Any:
+        done = run_forked(
+            "analyze", "--json", log, "--questions", folder, env=os.environ | {"SCHEDMATE_CONFIG": os.devnull}
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)["progress"]
+
+    before = run()
+    (file,) = folder.glob("format-*.question.json")
+    question = json.loads(file.read_text())
+    prompt = Prompt("format", "1", question["key"], "", question["messages"][1]["content"], question["schema"])
+    answer = folder / file.name.replace(".question.", ".answer.")
+    answer.write_text('{"training": "perhaps"}')
+    assert run() == before
+    answer.write_text(json.dumps(sensible(prompt)))
+    assert run()["step_time_s"] == 2.0
+
+
+def test_models_answer_about_a_failure_is_shown(tmp_path: Path) -> None:
+    lines = [*UNSTAMPED[:12], FAILURE]
     with bad.misbehaving(sensible_server) as server:
-        shown = analyzed(tmp_path, [*UNSTAMPED[:12], *CRASH], server.url, as_json=False)
-        assert len(server.requests) == 1, "earlier verdicts are not asked about"
-        certain = analyzed(tmp_path, [*UNSTAMPED[:12], *CRASH], server.url)
-    assert "stand-in says infrastructure (storage), from lines 15" in shown
-    assert certain == analyzed(tmp_path, [*UNSTAMPED[:12], *CRASH])
+        shown = analyzed(tmp_path, lines, server.url, as_json=False)
+        failure = analyzed(tmp_path, lines, server.url)["failure"]
+    assert "stand-in: infrastructure (storage), high confidence, from lines 13" in shown
+    assert "The disk is full." in shown
+    assert (failure["error_type"], failure["root_line"], failure["source"]) == ("infrastructure", 13, "model")
+    assert [each["by"] for each in failure["opinions"]] == ["rules", "stand-in"]
 
 
 def test_a_server_that_is_away_changes_nothing(tmp_path: Path) -> None:

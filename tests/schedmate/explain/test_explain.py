@@ -17,6 +17,7 @@ from schedmate_records import (
     DecisionResult,
     Evidence,
     Failure,
+    FailureAnswer,
     JobEvent,
     JobMetric,
     Mode,
@@ -25,7 +26,6 @@ from schedmate_records import (
     Outcome,
     Position,
     Record,
-    Review,
     Slowdown,
 )
 from sinks.clickhouse import ClickHouseWriter
@@ -103,7 +103,7 @@ RECORDS: list[Record] = [
                    detail="mode: restarts are in shadow mode"),
     *(
         ModelAnswer(id=f"a{number}", job=job, about=f"{job}/1", revision=1, time=NOW + number, model="m", prompt="1",
-                    review=Review(error_type=said, faulty_component=part, root=9))
+                    failure=FailureAnswer(failed=True, error_type=said, faulty_component=part, root=quoted("x", 9), summary="It broke."))
         for number, (job, said, part) in enumerate(
             [("17", "user_script", "none"), ("17", "infrastructure", "gpu"), ("18", "infrastructure", "storage"), ("16", "unknown", "none")]
         )
@@ -192,7 +192,7 @@ def test_what_speaks_against(site: Embedded) -> None:
     assert facts is not None
     page = plain(facts, SIGNATURES)
     for words in ("Source: the program's traceback.", "Not confirmed by the log of the node", "confidence is low", "had not ended",
-                  "The language model m disagrees: infrastructure (storage), line 9.",
+                  "The language model m finds infrastructure (storage), line 9: It broke.",
                   "Fix the program", "Would have restarted; restarts are in shadow mode. Reason: a lost disk.",
                   "No scheduler reported", "A restart will not help"):  # fmt: skip
         assert words in page

@@ -92,7 +92,7 @@ def test_tables_have_the_columns_that_the_writer_fills(embedded: Embedded) -> No
         filled = {column.name for column in table.columns} | {"src_topic", "src_partition", "src_offset", "stored"}
         assert {row[0] for row in rows} == filled
         # Every field of the record has a column of its name, or one that is made of it.
-        made_of = {"root": "root_text", "v": "id", "over_ranks": "rank_spread", "review": "error_type", "place": "text"}
+        made_of = {"root": "root_text", "v": "id", "over_ranks": "rank_spread", "failure": "failed", "place": "text"}
         assert {made_of.get(field, field) for field in table.record.__struct_fields__} <= filled
 
 

@@ -83,9 +83,11 @@ EVERY_KIND: list[Row] = [
         severity="info", error_type="none", place=line(9, 8, "calm"))),
     (Position("job-events", 0, 1), records.JobEvent(id="k", job="kind", kind="started", time=5.0, nodes=["n1", "n2"], gpus=8)),
     (Position("model-answers", 0, 1), records.ModelAnswer(id="k", job="kind", about="f", revision=2, time=5.0, model="m", prompt="1",
-        review=records.Review(error_type="other", root=9), lines=[line(9, 8, "boom")])),
-    (Position("model-answers", 0, 2), records.ModelAnswer(id="l", job="kind", about="t", time=5.0, model="m", prompt="1",
-        numbers=[records.NumberMeaning("step", "none")], samples=[records.Sample(line=line(9, 8, "u 7"), time=4.0)])),
+        failure=records.FailureAnswer(failed=True, error_type="other", root=line(9, 8, "boom"), summary="It went boom."),
+        lines=[line(9, 8, "boom")])),
+    (Position("formats", 0, 1), records.KnownFormat(id="k", fingerprint="kind", time=5.0, author="m", training=True, templates=[
+        records.TemplateFormat("step {}", records.Reports.TRAINING, [records.ColumnMeaning(0, records.ColumnRole.STEP)], "step 7")])),
+    (Position("formats", 0, 2), records.KnownFormat(id="l", fingerprint="kind", time=6.0, author="p", person=True, forgotten=True)),
     (Position("checkpoints", 0, 1), records.Checkpoint(id="k", job="kind", number=1, state="durable", durable_by="tracker", time=5.0,
         since=4.0, step=7, path="/run/7", duration_s=1.0)),
     (Position("checkpoints", 0, 2), records.Checkpoint(id="l", job="kind", number=2, state="started", time=6.0, since=6.0)),
@@ -124,9 +126,12 @@ def test_every_kind_of_record_is_stored_once(embedded: Embedded) -> None:
         rows = sum(records.BY_RECORD[type(record)].name.replace("-", "_") == topic for _, record in batch)
         assert embedded.one(f"SELECT count() FROM {topic} WHERE {key} = 'kind'") == rows, topic
     assert embedded.one("SELECT error_type || toString(root_line) FROM model_answers WHERE id = 'k'") == "other9"
-    assert embedded.one("SELECT error_type || certainty || numbers FROM model_answers WHERE id = 'l'") == (
-        '[{"meaning":"step","unit":"none"}]'
+    assert embedded.one("SELECT summary || certainty FROM model_answers WHERE id = 'k'") == "It went boom.low"
+    assert (
+        embedded.one("SELECT JSONExtractString(templates, 1, 'columns', 1, 'role') FROM formats WHERE id = 'k'")
+        == "step"
     )
+    assert embedded.one("SELECT count() FROM known_formats WHERE fingerprint = 'kind'") == 0, "a person withdrew it"
     assert embedded.one("SELECT (gpu, severity, text, since) FROM node_findings WHERE id = 'k'") == (
         3,
         "fatal",

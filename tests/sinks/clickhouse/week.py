@@ -15,6 +15,7 @@ from schedmate_records import (
     DecisionResult,
     Estimate,
     Failure,
+    FailureAnswer,
     GpuActivity,
     GpuProcess,
     GpuSample,
@@ -23,7 +24,6 @@ from schedmate_records import (
     NodeFinding,
     Outcome,
     Record,
-    Review,
     Slowdown,
     Workload,
 )
@@ -181,7 +181,7 @@ WEEK: list[Record] = [
     *(saved(*each) for each in [("a", 1, "started", 500), ("a", 1, "durable", 500), ("a", 2, "started", 300), ("a", 2, "durable", 300),
         ("u", 1, "started", 100), ("a", 3, "started", 100), ("c", 1, "started", 900), ("c", 1, "failed", 900), ("c", 2, "durable", 800)]),
     *(ModelAnswer(id=f"m{i}", job=job, about=f"f/{job}/0/{revision}", revision=revision, time=NOW - 60 * i, model="m", prompt="1",
-        review=Review(error_type=said, root=7, certainty="high"))
+        failure=FailureAnswer(failed=True, error_type=said, root=line(7, 7, "x"), certainty="high"))
         for i, (job, revision, said) in enumerate([("a", 1, "user_script"), ("b", 2, "user_script"), ("b", 1, "other"),
             ("c", 1, "unknown"), ("d", 2, "framework")])),
     ModelAnswer(id="mt", job="a", about="f/a/0/1", revision=1, time=NOW, model="m", prompt="1"),

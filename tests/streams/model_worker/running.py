@@ -7,16 +7,19 @@ from processors.alarms.monitor import AlarmMonitor
 from processors.classify.classifier import LineClassifier
 from processors.diagnose.handler import FailureHandler
 from processors.diagnose.stage import Diagnosis
+from processors.formats import FormatReader, KnownFormats
 from processors.interference.monitor import InterferenceMonitor
 from processors.job import JobProcessor
 from processors.placements import Placements
 from processors.stream_reader import StreamReader
+from processors.track.tracker import MetricTracker
 from schedmate_records import (
     BY_NAME,
     EventKind,
     Failure,
     JobEvent,
     JobMetric,
+    KnownFormat,
     LogChunk,
     ModelAnswer,
     ModelQuestion,
@@ -30,6 +33,7 @@ from streams.model_worker.chunks import chunks_by_offset
 from streams.model_worker.language_model import LanguageModel
 from streams.model_worker.local_worker import LocalModelWorker
 from streams.runtimes.engine import Engine
+from streams.runtimes.known_formats import TOPIC, FormatsFollower
 from streams.runtimes.local_worker import LocalWorker
 from streams.transport import outgoing
 
@@ -69,6 +73,10 @@ class Ran:
         return [each for each in self.records("model-answers") if isinstance(each, ModelAnswer)]
 
     @property
+    def formats(self) -> list[KnownFormat]:
+        return [each for each in self.records("formats") if isinstance(each, KnownFormat)]
+
+    @property
     def questions(self) -> list[ModelQuestion]:
         return [each for each in self.records("model-questions") if isinstance(each, ModelQuestion)]
 
@@ -103,25 +111,33 @@ def answerer_of(broker: MemoryBroker, model: LanguageModel) -> QuestionAnswerer:
 def job_processor(*, ask_models: bool) -> JobProcessor:
     """Return the processors of a job that share what takes long to make."""
     stages = [Placements(), AlarmMonitor(), InterferenceMonitor(), Diagnosis(HANDLER, ask_models=ask_models)]
-    return JobProcessor(StreamReader(CLASSIFIER), stages, ask_models=ask_models)
+    tracker = MetricTracker(formats=FormatReader(KnownFormats(), surveys=ask_models))
+    return JobProcessor(StreamReader(CLASSIFIER, tracker), stages, ask_models=ask_models)
 
 
-def run(records: Sequence[Record], model: LanguageModel | None) -> Ran:
-    """Feed `records` to a worker one by one; after each, answer the questions that it raised, and let the answers be read."""
+def run(records: Sequence[Record], model: LanguageModel | None, formats: Sequence[KnownFormat] = ()) -> Ran:
+    """Feed `records` to a worker one by one; after each, answer the questions that it raised, and let the answers be read.
+
+    `formats` are known from the start.
+    """
     broker = MemoryBroker(partitions=PARTITIONS)
     processor = job_processor(ask_models=model is not None)
     worker = LocalWorker(broker, [Engine(processor, PARTITIONS)])
+    for each in formats:
+        processor.formats.add(each)
+    stated = broker.consumer("formats", (TOPIC,))
+    follower = FormatsFollower(lambda: stated.poll(0.0, 100), processor.formats)
     answerer = answerer_of(broker, model) if model else None
     model_worker = LocalModelWorker(broker, answerer) if answerer else None
     for record in records:
         broker.append(outgoing(record))
         while worker.step() or (model_worker is not None and model_worker.step()):
-            pass
+            follower.look()
     return Ran(broker, processor, list(records), answerer.metrics if answerer else AnsweringMetrics())
 
 
 def replay(ran: Ran) -> Ran:
-    """Feed all that a worker read, answers included and in the same order, to one that asks nobody."""
+    """Feed all that a worker read, answers included and in the same order, to one that asks nobody and knows no formats."""
     broker, processor = MemoryBroker(partitions=2), job_processor(ask_models=False)
     worker = LocalWorker(broker, [Engine(processor, 2)])
     inputs = [message for topic in processor.inputs for message in ran.broker.read(topic)]

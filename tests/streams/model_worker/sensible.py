@@ -1,12 +1,15 @@
 """What a good model would answer about lines of ours: `zug 10 obj 1.5 tick 50.0`, and a failure explained by the last line."""
 
 import json
+import re
 from typing import Any
 
 from processors.prompts import Prompt, Schema
 from tests.streams.model_worker import misbehaving_server as bad
 
-MEANING = {"zug": ("step", "none"), "obj": ("loss", "none"), "tick": ("step_time", "ms")}
+MEANING = {"zug": ("step", "none"), "obj": ("loss", "none"), "tick": ("step_time", "ms"), "pace": ("rate", "steps/s")}
+_TEMPLATE = re.compile(r"^Template (\d+), \d+ lines: (.*)$", re.MULTILINE)
+_COLUMN = re.compile(r"(\w+) \{(\d+)\}")
 
 
 def sensible(prompt: Prompt) -> dict[str, Any]:
@@ -22,18 +25,31 @@ def sensible_server(exchange: bad.Exchange) -> None:
 
 def _answer(schema: Schema, data: str) -> dict[str, Any]:
     wanted = schema["properties"]
-    if "number_1" in wanted:
-        names = data.split("\n", maxsplit=1)[0].removeprefix("Pattern: ").split()[::2]
-        return {
-            f"number_{place}": dict(zip(("meaning", "unit"), MEANING[name], strict=True))
-            for place, name in enumerate(names, start=1)
-        }
+    if "training" in wanted:
+        return _format(data)
     last = wanted["root_line"]["maximum"]
     return {
-        "lines": [last],
-        "root_line": last,
+        "failed": "yes",
         "error_type": "infrastructure",
-        "component": "storage",
+        "faulty_component": "storage",
+        "root_line": last,
+        "evidence": [last],
         "restartable": "yes",
         "confidence": "high",
+        "summary": "The disk is full.",
     }
+
+
+def _format(data: str) -> dict[str, Any]:
+    """Return what the templates of a question about a format mean: those with a `zug` report the training."""
+    templates, columns = [], []
+    for number, pattern in _TEMPLATE.findall(data):
+        names = _COLUMN.findall(pattern)
+        if any(name == "zug" for name, _ in names):
+            templates.append({"template": int(number), "reports": "training"})
+            columns += [
+                {"column": int(column), "role": MEANING[name][0], "unit": MEANING[name][1], "steps": 1}
+                for name, column in names
+                if name in MEANING
+            ]
+    return {"training": "yes" if templates else "no", "templates": templates, "columns": columns}

@@ -19,7 +19,7 @@ from schedmate_records import (
 )
 from streams.memory import MemoryBroker
 from streams.model_worker.answering import QuestionAnswerer
-from streams.model_worker.chunks import chunks_by_offset
+from streams.model_worker.chunks import MOST, chunks_by_offset
 from streams.model_worker.language_model import Answer, ModelUnavailable
 from streams.model_worker.local_worker import LocalModelWorker
 from streams.transport import Message, outgoing
@@ -43,7 +43,7 @@ class Sensible:
 
 def question(**changes: Any) -> ModelQuestion:
     fields: dict[str, Any] = {
-        "id": "q", "job": "j", "kind": QuestionKind.REVIEW, "about": "v", "revision": 1, "time": 1.0, "topic": "job-logs",
+        "id": "q", "job": "j", "kind": QuestionKind.FAILURE, "about": "v", "revision": 1, "time": 1.0, "topic": "job-logs",
         "partition": 1, "chunks": [ChunkReference(0)], "stream": "stdout",
     }  # fmt: skip
     return ModelQuestion(**fields | changes)
@@ -122,7 +122,7 @@ def test_a_question_reads_its_own_job_alone_and_few_chunks() -> None:
     (partition,) = {each.position.partition for each in broker.read("job-logs")}
     chunks_of = chunks_by_offset(broker)
     asked = question(partition=partition, chunks=[ChunkReference(offset) for offset in range(-5, 200)])
-    assert 0 < len(chunks_of(asked)) <= 80
+    assert 0 < len(chunks_of(asked)) <= MOST
     one = QuestionAnswerer(Sensible(), chunks_of, 2)
     # Offsets below 0 are refused where a record is read.
     broker.append(outgoing(question(partition=partition, chunks=[ChunkReference(offset) for offset in range(200)])))

@@ -6,10 +6,23 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from processors.formats import KnownFormats
 from processors.settings import ProcessorSettings
-from processors.track.template_reading.questions import FIRST_LOOK
 from schedmate.assembly import job_processor
-from schedmate_records import DeadLetter, ErrorType, Failure, ModelAnswer, Position, Record, decode
+from schedmate_records import (
+    ColumnMeaning,
+    ColumnRole,
+    DeadLetter,
+    ErrorType,
+    Failure,
+    KnownFormat,
+    ModelAnswer,
+    Position,
+    Record,
+    Reports,
+    TemplateFormat,
+    decode,
+)
 from streams.kafka import KafkaProducer, read_back
 from streams.memory import MemoryBroker
 from streams.runtimes.engine import Engine
@@ -24,6 +37,13 @@ from .sensible import sensible_server
 
 JOBS, CHUNKS, PER_CHUNK = 3, 8, 10
 ASKING = {"SCHEDMATE_PROCESSORS__ASK_MODELS": "true"}
+ASKED_AFTER = 2 * JOBS
+"""Chunks after which the format of each job is asked about."""
+KNOWN = KnownFormat(
+    id="format/f/m/1.000", fingerprint="f", time=1.0, author="m", training=True,
+    templates=[TemplateFormat("zug {} obj {} tick {}", Reports.TRAINING, sample="zug 1.0 obj 10.0000 tick 100.0", columns=[
+        ColumnMeaning(0, ColumnRole.STEP), ColumnMeaning(1, ColumnRole.LOSS), ColumnMeaning(2, ColumnRole.STEP_TIME, "ms")])],
+)  # fmt: skip
 
 
 def odd() -> list[Record]:
@@ -41,11 +61,13 @@ def odd() -> list[Record]:
 
 
 class Local:
-    """The local runtime, which asks nobody."""
+    """The local runtime, which asks nobody and knows the format."""
 
     def __init__(self) -> None:
         self._broker = MemoryBroker(partitions=4)
-        self._worker = LocalWorker(self._broker, [Engine(job_processor(ProcessorSettings()))])
+        self._worker = LocalWorker(
+            self._broker, [Engine(job_processor(ProcessorSettings(), formats=KnownFormats([KNOWN])))]
+        )
 
     def read(self, messages: Iterable[Outgoing]) -> dict[str, bytes]:
         """Take `messages`; return all results so far, by id."""
@@ -59,26 +81,26 @@ class Local:
 @pytest.mark.kafka
 def test_answers_on_the_topic_make_the_same_records_in_both_runtimes(own_kafka: Kafka, tmp_path: Path) -> None:
     logs, log, local, told = odd(), tmp_path / "worker.log", Local(), set[Position]()
-    asked = JOBS * FIRST_LOOK // PER_CHUNK  # chunks until the question; that its answer was read shows in a record
+    send(own_kafka, [KNOWN])
     with (
         bad.misbehaving(sensible_server) as server,
         command(own_kafka, "worker", log=log, **ASKING),
         command(own_kafka, "model-worker", log=tmp_path / "model.log", SCHEDMATE_LANGUAGE_MODEL__SERVERS=server.url),
     ):
-        for records, answers in ((logs[:asked], JOBS), (logs[asked:], JOBS), (endings(1), JOBS + 1)):
+        for records, answers in ((logs, 0), (endings(1), 1)):
             send(own_kafka, records)
             local.read(outgoing(record) for record in records)
-            found = wait_for(own_kafka, ["model-answers"], answers, log)
+            found = wait_for(own_kafka, ["model-answers"], answers, log) if answers else []
             new = [each for each in found if each.position not in told]
             told |= {each.position for each in new}
             expected = local.read(
                 Outgoing("model-answers", each.key, each.value, each.position.partition) for each in new
             )
             results = wait_for(own_kafka, RESULTS, len(expected), log)
-        assert len(server.requests) >= 2
+        assert len(server.requests) == 1, "the format is known"
     assert by_id(results) == expected
     assert len(results) == len(expected), "nothing was written twice"
-    assert any(name.startswith("failure-review/") for name in expected)
+    assert any(b'"opinions"' in each.value for each in results)
     assert sum(b'"method":"model"' in each.value for each in results) >= 2 * JOBS
 
 
@@ -103,7 +125,7 @@ def test_killed_workers_and_model_workers_lose_no_question_and_revise_each_verdi
         ):
             send(own_kafka, [*logs[18:], *endings(JOBS)])
             until(lambda: bool(said := verdicts(own_kafka)) and newest(said).source == "model", log)
-            until(lambda: len(answers(own_kafka)) >= JOBS + 1, model_log)
+            until(lambda: bool(answers(own_kafka) and formats(own_kafka)), model_log)
     said = verdicts(own_kafka)
     assert {each.job for each in said.values()} == {"job-0"}
     assert sorted(each.revision for each in said.values()) == list(range(1, len(said) + 1))
@@ -111,8 +133,7 @@ def test_killed_workers_and_model_workers_lose_no_question_and_revise_each_verdi
     assert (reviewed.source, reviewed.final, reviewed.error_type) == ("model", True, ErrorType.INFRASTRUCTURE)
     assert reviewed.root is not None
     assert reviewed.root.text == "something is wrong: cannot write, no space"
-    templates = {each.job for each in answers(own_kafka).values() if each.numbers}
-    assert templates == {f"job-{index}" for index in range(JOBS)}, "no question was lost"
+    assert len(formats(own_kafka)) == 1, "the jobs have one format"
     assert list(read_back(own_kafka.connection, ["dead-letters"])) == []
 
 
@@ -133,8 +154,8 @@ def test_questions_wait_while_the_model_is_away_and_poison_is_set_aside(own_kafk
             SCHEDMATE_LANGUAGE_MODEL__ATTEMPTS="9",
         ),
     ):  # fmt: skip
-        send(own_kafka, odd()[: JOBS * FIRST_LOOK // PER_CHUNK])
-        until(lambda: len(answers(own_kafka)) == JOBS, model_log)
+        send(own_kafka, odd()[:ASKED_AFTER])
+        until(lambda: len(formats(own_kafka)) == 1, model_log)
     assert len(server.requests) > len(failing)
     assert "question_waits" in model_log.read_text()
     (letter,) = [decode(DeadLetter, each.value) for each in read_back(own_kafka.connection, ["dead-letters"])]
@@ -144,6 +165,11 @@ def test_questions_wait_while_the_model_is_away_and_poison_is_set_aside(own_kafk
 def answers(broker: Kafka) -> dict[str, ModelAnswer]:
     found = [decode(ModelAnswer, message.value) for message in read_back(broker.connection, ["model-answers"])]
     return {each.id: each for each in found}
+
+
+def formats(broker: Kafka) -> set[str]:
+    found = [decode(KnownFormat, message.value) for message in read_back(broker.connection, ["formats"])]
+    return {each.fingerprint for each in found}
 
 
 def verdicts(broker: Kafka) -> dict[str, Failure]:

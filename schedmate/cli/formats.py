@@ -1,0 +1,191 @@
+"""`schedmate formats`: what the lines of log formats mean."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from schedmate_records import KnownFormat, Reports, UserError, counted
+
+from ..settings.settings import Loaded
+from ..terminal import one_line
+from .console import say
+from .listing import Csv, Json, print_rows
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
+
+Fingerprint = Annotated[str, typer.Argument(help="The fingerprint that `list` shows, or its first characters.")]
+_SHORT = 12
+
+
+@app.callback()
+def formats() -> None:
+    """Show, teach and exchange log formats. A format is stated once, by a language model or a person, and every worker applies it.
+
+    Example: `schedmate formats teach train.log`
+    """
+
+
+@app.command("list")
+def list_(context: typer.Context, *, as_csv: Csv = False, as_json: Json = False) -> None:
+    """List the formats that the cluster knows.
+
+    Example: `schedmate formats list`
+    """
+    from ..known_formats import stored_formats
+
+    loaded: Loaded = context.obj
+    rows = [
+        (each.fingerprint[:_SHORT], _utc(each.time), one_line(each.author), _kind(each), one_line(_sample(each)))
+        for each in stored_formats(loaded.settings)
+    ]
+    print_rows(["fingerprint", "since", "author", "reports", "sample"], rows, as_csv=as_csv, as_json=as_json)
+
+
+@app.command()
+def show(context: typer.Context, fingerprint: Fingerprint) -> None:
+    """Show what a format states about each template.
+
+    Example: `schedmate formats show 1f2e3d`
+    """
+    known = _one(context, fingerprint)
+    say(f"{known.fingerprint}  {_kind(known)}, by {one_line(known.author)}, {_utc(known.time)}")
+    for template in known.templates:
+        if template.reports is Reports.NEITHER and not template.columns:
+            continue
+        say(f"{template.reports}: {one_line(template.sample)}")
+        for column in template.columns:
+            unit = f" in {column.unit}" if column.unit != "none" else ""
+            say(
+                f"  number {column.column + 1}: {column.role}{unit}{f', over {column.steps} steps' if column.steps > 1 else ''}"
+            )
+
+
+@app.command()
+def forget(context: typer.Context, fingerprint: Fingerprint) -> None:
+    """Withdraw a format. Workers no longer apply it; a language model may be asked again.
+
+    Example: `schedmate formats forget 1f2e3d`
+    """
+    from ..known_formats import forgotten, store
+
+    known = _one(context, fingerprint)
+    store(context.obj.settings, [forgotten(known)])
+    say(f"forgotten: {known.fingerprint}")
+
+
+@app.command()
+def export(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="The file to write, one format a line.")],
+) -> None:
+    """Write all formats into a file. Another site imports it, or names it in `processors.formats`.
+
+    The file holds sample lines of your logs. Example: `schedmate formats export formats.jsonl`
+    """
+    from ..format_files import write_formats
+    from ..known_formats import stored_formats
+
+    found = stored_formats(context.obj.settings)
+    write_formats(file, found)
+    say(f"wrote {file}: {counted(len(found), 'format')}")
+
+
+@app.command("import")
+def import_(context: typer.Context, file: Annotated[Path, typer.Argument(help="A file that `export` wrote.")]) -> None:
+    """Store the formats of a file in the cluster.
+
+    Example: `schedmate formats import formats.jsonl`
+    """
+    from ..format_files import read_formats
+    from ..known_formats import imported, store
+
+    found = read_formats(file)
+    store(context.obj.settings, [imported(each) for each in found])
+    say(f"imported {counted(len(found), 'format')}")
+
+
+@app.command()
+def teach(
+    context: typer.Context,
+    log: Annotated[Path, typer.Argument(help="A log of the format, plain, gz or zst.")],
+    *,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Add the format to FILE, for `processors.formats`, instead of storing it in the cluster.",
+        ),
+    ] = None,
+) -> None:
+    """State in a dialogue what the lines of a log mean, and store it. Every log of this format is read like that from then on.
+
+    What the rules make of the log is offered as default; press Enter to agree.
+
+    Examples: `schedmate formats teach train.log`, `schedmate formats teach train.log --output formats.jsonl`
+    """
+    from processors.formats.answer import to_record
+
+    from ..approvals import person
+    from ..format_files import write_formats
+    from ..known_formats import store
+    from ..report.report import report
+    from ..taught_log import read_with, survey
+    from ..teaching import Dialogue, teach
+    from .safe_console import SafeConsole
+
+    settings = context.obj.settings
+    question = survey(log, settings.processors)
+    if question is None:
+        raise UserError(f"expected lines with numbers in {log}, found none that repeat")
+    answer = teach(question, Dialogue(say, _choose))
+    record = to_record(answer, question, author=person(), time=time.time(), person=True)
+    SafeConsole(soft_wrap=True).print(report(read_with(log, settings.processors, record)))
+    if _choose("Store this format?", ("yes", "no"), "yes") == "no":
+        raise typer.Exit(1)
+    if output:
+        write_formats(output, [record], append=True)
+        say(f"added to {output}; name it in processors.formats")
+    else:
+        store(settings, [record])
+        say(f"stored: {record.fingerprint}")
+
+
+def _choose(question: str, choices: Sequence[str], default: str) -> str:
+    """Ask until one of `choices`, or the beginning of one, is entered; any text where there are no choices."""
+    while True:
+        shown = f" ({', '.join(choices)})" if choices else ""
+        entered = str(typer.prompt(f"{question}{shown}", default=default))
+        found = [each for each in choices if each == entered] or [each for each in choices if each.startswith(entered)]
+        if not choices:
+            return entered
+        if len(found) == 1:
+            return str(found[0])
+        say(f"expected one of {', '.join(choices)}, got {one_line(entered)}")
+
+
+def _one(context: typer.Context, fingerprint: str) -> KnownFormat:
+    from ..known_formats import stored_formats
+
+    found = stored_formats(context.obj.settings, fingerprint)
+    if len(found) != 1:
+        raise UserError(
+            f"expected the beginning of one fingerprint that `schedmate formats list` shows, got {fingerprint!r}, which "
+            f"{counted(len(found), 'format')} have"
+        )
+    return found[0]
+
+
+def _kind(known: KnownFormat) -> str:
+    return "training" if known.training else "no training"
+
+
+def _sample(known: KnownFormat) -> str:
+    reports = [each.sample for each in known.templates if each.reports is Reports.TRAINING]
+    return next(iter(reports or [each.sample for each in known.templates]), "")
+
+
+def _utc(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds))

@@ -1,0 +1,107 @@
+"""The dialogue in which a person states what the lines of a log format mean, starting from what the rules make of them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from processors.formats.answer import ColumnAnswer, FormatAnswer
+from processors.formats.defaults import rules_answer
+from processors.formats.layout import numbered_columns
+from processors.formats.templates import number_spans, surroundings
+from processors.formats.units import NONE, TIMES, UNITS, fits
+from processors.grammar.prefix import clean
+from schedmate_records import ColumnRole, FormatQuestion, Reports
+
+_SHOWN = 120
+"""Characters of a line that are shown."""
+_TEMPLATES = 6
+"""Templates that a person is asked about: the most important ones come first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """How a person is asked and told.
+
+    Attributes:
+        say: Shows a line.
+        choose: Asks for one of several choices and returns it; called with the question, the choices and the default.
+    """
+
+    say: Callable[[str], None]
+    choose: Callable[[str, Sequence[str], str], str]
+
+
+def teach(question: FormatQuestion, dialogue: Dialogue) -> FormatAnswer:
+    """Ask a person about each template of `question` and return the answer."""
+    known = rules_answer(question)
+    dialogue.say("Last lines of the log:")
+    for line in question.tail[-3:]:
+        dialogue.say(f"  {line[:_SHOWN]}")
+    if dialogue.choose("Does this log report a training?", ("yes", "no"), "yes") == "no":
+        return FormatAnswer(training=False, templates={}, columns=[])
+    templates: dict[int, Reports] = {}
+    columns: list[ColumnAnswer] = []
+    for number in range(1, min(len(question.templates), _TEMPLATES) + 1):
+        template = question.templates[number - 1]
+        dialogue.say(f"\nTemplate {number} of {min(len(question.templates), _TEMPLATES)}, {template.count} lines:")
+        dialogue.say(f"  {template.lines[-1][:_SHOWN]}")
+        default = known.templates.get(number, Reports.NEITHER)
+        templates[number] = Reports(
+            dialogue.choose("What do these lines report?", [str(each) for each in Reports], str(default))
+        )
+        if templates[number] is Reports.TRAINING:
+            columns += _columns(question, number, known, dialogue)
+    return FormatAnswer(training=True, templates=templates, columns=columns)
+
+
+def _columns(question: FormatQuestion, number: int, known: FormatAnswer, dialogue: Dialogue) -> list[ColumnAnswer]:
+    """Return the meanings of the columns of a training template: the rules' where the person agrees, else the person's."""
+    defaults = {each.column: each for each in known.columns}
+    own = [
+        (column, place.index)
+        for column, place in enumerate(numbered_columns(question), start=1)
+        if place.template == number
+    ]
+    line = clean(question.templates[number - 1].lines[-1])
+    spans, texts = number_spans(line), surroundings(line)
+    for column, index in own:
+        begin, end = spans[index] if index < len(spans) else (0, 0)
+        meaning = defaults.get(column, _other(column))
+        dialogue.say(f"  {texts[index][-24:]}{line[begin:end]:<12} {_in_words(meaning)}")
+    if dialogue.choose("Is that right?", ("yes", "no"), "yes" if any(c in defaults for c, _ in own) else "no") == "yes":
+        return [defaults[column] for column, _ in own if column in defaults]
+    return [
+        meaning
+        for column, index in own
+        if (meaning := _ask(f"{texts[index][-24:]}{line[slice(*spans[index])]}", defaults.get(column, _other(column)), dialogue)).role
+        is not ColumnRole.OTHER
+    ]  # fmt: skip
+
+
+def _ask(shown: str, default: ColumnAnswer, dialogue: Dialogue) -> ColumnAnswer:
+    role = ColumnRole(
+        dialogue.choose(
+            f"  {shown.strip()}: what is this number?", [str(each) for each in ColumnRole], str(default.role)
+        )
+    )
+    possible = [unit for unit in UNITS if fits(role, unit)]
+    unit = default.unit if default.unit in possible else possible[0]
+    if len(possible) > 1:
+        unit = dialogue.choose("  In which unit?", possible, unit)
+    answer = replace(default, role=role, unit=unit, steps=1)
+    if role is ColumnRole.STEP_TIME:
+        covered = dialogue.choose("  How many steps does it cover? (0: those since the line before)", (), "1")
+        steps = int(covered) if covered.isdecimal() else 1
+        answer = replace(answer, steps=max(steps, 1), role=role if steps else ColumnRole.REPORT_TIME)
+    return answer
+
+
+def _other(column: int) -> ColumnAnswer:
+    return ColumnAnswer(column, ColumnRole.OTHER, NONE, 1)
+
+
+def _in_words(meaning: ColumnAnswer) -> str:
+    role = str(meaning.role).replace("_", " ")
+    if meaning.role is ColumnRole.OTHER:
+        return "-"
+    covers = f", over {meaning.steps} steps" if meaning.role in TIMES and meaning.steps > 1 else ""
+    return f"{role}{f' in {meaning.unit}' if meaning.unit != NONE else ''}{covers}"
