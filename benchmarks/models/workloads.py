@@ -1,4 +1,4 @@
-"""What jobs train: the fields that the extractor left open, looked for by the agent in source trees whose truth is known."""
+"""What jobs train: the agent, completed by the deterministic reader, on source trees whose truth is known."""
 
 import random
 import tempfile
@@ -8,12 +8,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from processors.advise.agent import Filled, Tools, fill
+from processors.advise.agent import Filled, Tools, combined, fill
 from processors.advise.agent.claims import FIELDS
 from processors.advise.agent.prompt import KIND
 from processors.advise.metadata import Job
 from processors.advise.metadata.reading import workload
-from processors.advise.metadata.tree import SourceTree
+from processors.advise.tree import SourceTree
 from schedmate.models.language_models import ask_or_none
 from schedmate_records import Workload
 from streams.model_worker.language_model import LanguageModel
@@ -25,34 +25,33 @@ from .judged import Tally, points
 
 
 def measure(model: LanguageModel, most: int, concurrency: int) -> Iterator[Tally]:
-    """Yield one row: jobs are asked about, open fields are judged; a field that is rightly open is right."""
-    row = Tally("what a job trains: its open fields")
+    """Yield one row: the fields without and with the model; a field that is rightly null is right."""
+    row = Tally("what a job trains")
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(concurrency) as pool:
-        chosen = list(islice(_open_jobs(Path(scratch)), most))
+        chosen = list(islice(_jobs(Path(scratch)), most))
         for (_, job, before), (filled, noted) in zip(
             chosen, pool.map(lambda one: _ask(model, *one), chosen), strict=True
         ):
             row.subjects, row.considered = row.subjects + 1, len(JOBS)
             row.effective += bool(filled.claims)
             noted.count(row)
+            after = combined(filled.workload, before, job["command"])
             for name in FIELDS:
-                if getattr(before, name) is None:
-                    accepted = job["accepted"][name]
-                    row.judge(_points(before, name, accepted), _points(filled.workload, name, accepted))
+                accepted = job["accepted"][name]
+                row.judge(_points(before, name, accepted), _points(after, name, accepted))
     yield row
 
 
-def _open_jobs(scratch: Path) -> Iterator[tuple[Path, dict[str, Any], Workload]]:
+def _jobs(scratch: Path) -> Iterator[tuple[Path, dict[str, Any], Workload]]:
     for place, job in enumerate(random.Random(0).sample(JOBS, len(JOBS))):
         tree = grown(scratch / str(place), tree_files((HERE / f"{job['tree']}.txt").read_text(encoding="utf-8")))
         found = workload(Job(tree, tree / job["directory"], job["command"], job["devices"], job["nodes"]))
-        if any(getattr(found, name) is None for name in FIELDS):
-            yield tree, job, found
+        yield tree, job, found
 
 
 def _ask(model: LanguageModel, tree: Path, job: dict[str, Any], found: Workload) -> tuple[Filled, Noted]:
     noted = Noted(model, KIND)
-    return fill(found, Tools(SourceTree(tree)), job["command"], ask_or_none(noted)), noted
+    return fill(Workload(gpus=found.gpus), Tools(SourceTree(tree)), job["command"], ask_or_none(noted)), noted
 
 
 def _points(found: Workload, name: str, accepted: list[Any]) -> dict[str, float]:

@@ -13,7 +13,7 @@ import msgspec
 import typer
 from typer.core import TyperGroup
 
-from schedmate_records import UserError, counted
+from schedmate_records import UserError, Workload, counted
 
 from ..settings.settings import Loaded
 from .advise_serve import serve
@@ -72,8 +72,7 @@ def command(  # noqa: PLR0917  # all of them by name or place
         bool,
         typer.Option(
             "--ask-model",
-            help="With --metadata: let a language model (`language_model.servers`) read the tree for what is left unknown. Source text "
-            "goes to that server.",
+            help="With --metadata: let a language model (`language_model.servers`) read the tree first. Source text goes to that server.",
         ),
     ] = False,
 ) -> None:
@@ -87,7 +86,7 @@ def command(  # noqa: PLR0917  # all of them by name or place
     Examples: `schedmate advise --metadata --tree ~/nanoGPT -- torchrun train.py config/train_gpt2.py`; without a command the question
     is read from standard input and answered in JSON: `{"tree": DIR, "directory": DIR, "command": "…", "launch": {"ngpu": 8, "nnodes": 1}}`.
 
-    With --ask-model a language model looks for what is left unknown. Each value that it finds must be in the line that it cites.
+    With --ask-model a language model reads the source first. A value counts only if the line that the model cites holds it.
     """
     absent = _absent(words or [], directory or tree)
     if absent:
@@ -141,9 +140,9 @@ def _absent(words: list[str], directory: Path) -> str:
 
 
 def _asked_model(loaded: Loaded, job: Any, found: Any) -> tuple[Any, list[dict[str, Any]]]:
-    """Return what the job is, with what a model found and a line of the tree bears out, and those lines."""
-    from processors.advise.agent import Tools, fill
-    from processors.advise.metadata.tree import SourceTree
+    """Return the workload of a job: the claims of a model that their lines prove, completed by the reader, and those claims."""
+    from processors.advise.agent import Tools, combined, fill
+    from processors.advise.tree import SourceTree
 
     from ..models.language_models import ask_or_none, language_model
     from ..services.logging import configure
@@ -152,8 +151,10 @@ def _asked_model(loaded: Loaded, job: Any, found: Any) -> tuple[Any, list[dict[s
     model = language_model(loaded.settings.language_model)
     if model is None:
         raise UserError("expected language_model.servers for --ask-model: the address of an OpenAI-compatible server")
-    filled = fill(found, Tools(SourceTree(job.tree)), job.command, ask_or_none(model))
-    return filled.workload, [msgspec.to_builtins(claim) for claim in filled.claims]
+    filled = fill(Workload(gpus=found.gpus), Tools(SourceTree(job.tree)), job.command, ask_or_none(model))
+    result = combined(filled.workload, found, job.command)
+    cited = [claim for claim in filled.claims if getattr(result, claim.field) == claim.value]
+    return result, [msgspec.to_builtins(claim) for claim in cited]
 
 
 def _submitted(words: list[str], directory: Path, gpus: int, nodes: int, partition: str) -> "SubmittedJob":
@@ -211,7 +212,7 @@ def _estimate(loaded: Loaded, job: "SubmittedJob", *, as_json: bool) -> None:
 
 def _workload(directory: Path, command: str, gpus: int, nodes: int) -> Any:
     """Return what the job trains; None where what reads source trees is not installed."""
-    if find_spec("yaml") is None or find_spec("tree_sitter_bash") is None:
+    if find_spec("yaml") is None:
         return None
     from processors.advise.metadata import Job, extract
 

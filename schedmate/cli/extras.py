@@ -28,8 +28,6 @@ EXTRA_OF: Mapping[str, str] = {
     "uvicorn": "web",
     "urllib3": "kubernetes",
     "vllm": "gpu",
-    "tree_sitter": "advise",
-    "tree_sitter_bash": "advise",
     "yaml": "advise",
 }
 """Extra of the installation that brings each module."""

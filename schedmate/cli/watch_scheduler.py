@@ -53,7 +53,7 @@ def slurm(
 
     It needs Slurm's client commands and the right to see all jobs. Run one for each cluster. With `bridge.kept_jobs_directory` it keeps
     the jobs' scripts there, too. With `producer.read_sources` it reports what each submitted job trains, from its source tree; with
-    `producer.ask_model` a language model looks for the rest, which follows once it is found.
+    `producer.ask_model` a language model reads the tree first, and its answer follows as an event of its own.
 
     Examples: `schedmate watch-scheduler slurm --interval 2`, and for a second cluster `schedmate watch-scheduler slurm --cluster beta`
     """
@@ -73,7 +73,6 @@ def slurm(
     read_sources = loaded.settings.producer.read_sources
     if read_sources:
         require("yaml")
-        require("tree_sitter_bash")
     model = _model_reader(loaded.settings) if loaded.settings.producer.ask_model else None
     make = partial(SlurmWatcher, checkpoint=file, kept=kept, cluster=cluster, read_sources=read_sources, model=model)
     _watch(loaded.settings, "Slurm", file, interval, make)

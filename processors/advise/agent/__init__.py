@@ -1,7 +1,10 @@
-"""The agent that reads a source tree for what the extractor left open (SchedMate §3.1): ReAct with two tools, in a closed schema."""
+"""The agent that reads a source tree with a language model (SchedMate §3.1): ReAct with two tools, in a closed schema.
+
+It is asked first, for all fields. The deterministic reader (`metadata`) completes its answer.
+"""
 
 from .claims import Claim
-from .loop import Filled, fill
+from .loop import Filled, combined, fill
 from .tools import SourceTools, Tools
 
-__all__ = ["Claim", "Filled", "SourceTools", "Tools", "fill"]
+__all__ = ["Claim", "Filled", "SourceTools", "Tools", "combined", "fill"]

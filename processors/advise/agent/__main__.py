@@ -10,8 +10,8 @@ from typing import Literal
 
 import msgspec
 
-from ..metadata.tree import SourceTree
 from ..stranger import bound_this_process
+from ..tree import SourceTree
 from .tools import Tools
 
 _LONGEST = 1 << 12

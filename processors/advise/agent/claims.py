@@ -1,4 +1,4 @@
-"""What the model claims, held against the line that it cites. A claim that the line does not bear out is dropped."""
+"""Claims of the model, checked against the lines that they cite. A claim that its line does not prove is dropped."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ _SPEAKS_OF = {
     "iters": tuple(word for words in UNITS.values() for word in words),
     "batch_size": ("batch", "bs", "bsz"),
     "lr": ("lr", "learning"),
-    "model_name": ("model", "arch", "net", "backbone", "pretrain", "checkpoint", "encoder"),
+    "model_name": ("model", "arch", "net", "network", "backbone", "pretrain", "checkpoint", "encoder"),
     "dataset_train": ("data", "train", "corpus"),
     "dataset_valid": ("valid", "val", "eval", "test", "dev"),
 }
@@ -53,35 +53,44 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def checked(
-    claim: Mapping[str, Any], open_fields: frozenset[str], line_of: Callable[[str, int], str | None]
+    claim: Mapping[str, Any],
+    open_fields: frozenset[str],
+    line_of: Callable[[str, int], str | None],
+    train: str | float | None = None,
 ) -> Claim | None:
-    """Return a claim that its line bears out, else null.
+    """Return a claim that its line proves, else null.
 
     Args:
-        claim: As the model made it, inside the schema.
-        open_fields: Those that may be filled.
+        claim: Claim of the model, inside the schema.
+        open_fields: Fields that may be filled.
         line_of: Returns a line that the model was shown.
+        train: Proved name of the training data. It may be that of the evaluations, too, and their line need not repeat it.
     """
     field, text = claim["field"], claim["value"].strip()
     line = line_of(claim["path"], claim["line"]) if field in open_fields and text else None
     if line is None:
         return None
-    value = _value(field, text, line)
+    value = _value(field, text, line, train)
     if value is None:
         return None
     return Claim(field=field, value=value, path=claim["path"].strip(), line=claim["line"])
 
 
-def _value(field: str, text: str, line: str) -> str | float | None:
+def numbers_in(text: str) -> set[float]:
+    """Return the numbers in a text."""
+    return {float(each.replace("_", "")) for each in _NUMBER.findall(text)}
+
+
+def _value(field: str, text: str, line: str, train: str | float | None) -> str | float | None:
     words = {word.lower() for word in _WORD.findall(line)}
     if field == "task_type":
-        stems = [part[:5] for part in text.split("-")]
-        known = text in TASKS and text != "other"
-        return text if known and all(any(word.startswith(stem) for word in words) for stem in stems) else None
+        return text if text in TASKS else None  # the model judges it; see `_taken` of the loop
     if field == "iter_type":
         return text if any(_speaks(words, each) for each in UNITS.get(text, ())) else None
     if not any(_speaks(words, each) for each in _SPEAKS_OF[field]):
         return None
+    if field == "dataset_valid" and text == train:
+        return train
     return _number(field, text, line) if field in NUMBERS else _name(text, line)
 
 
@@ -94,15 +103,15 @@ def _number(field: str, text: str, line: str) -> float | None:
         return None
     value = float(text.replace("_", ""))
     whole = field == "lr" or value.is_integer()
-    stands = any(float(each.replace("_", "")) == value for each in _NUMBER.findall(line))
+    stands = value in numbers_in(line)
     return value if isfinite(value) and 0 < value <= _MOST[field] and whole and stands else None
 
 
 def _name(text: str, line: str) -> str | None:
-    """Return a name that stands in the line as a whole, spelled as it stands there."""
-    place = line.lower().find(text.lower())
-    if place < 0 or len(text) < 2 or not any(each.isalpha() for each in text):
+    """Return a name that the line holds as a whole, spelled as in the line. Case and punctuation inside the name do not count."""
+    letters = [re.escape(each) for each in text if each.isalnum()]
+    if len(letters) < 2 or not any(each.isalpha() for each in text):
         return None
-    before, after = line[place - 1 : place], line[place + len(text) : place + len(text) + 1]
-    whole = not (before.isalnum() or after.isalnum() or before == "_" or after == "_")
-    return line[place : place + len(text)] if whole else None
+    spelled = r"[\W_]{0,3}".join(letters)
+    found = re.search(rf"(?<!\w){spelled}(?!\w)", line, re.IGNORECASE)
+    return found[0] if found else None

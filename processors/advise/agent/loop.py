@@ -1,6 +1,6 @@
-"""Reason, act, observe (Yao et al., *ReAct*, 2023): a bounded number of steps, then what was found and borne out."""
+"""Reason, act, observe (Yao et al., *ReAct*, 2023): a bounded number of steps, then the claims that their lines prove."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -9,8 +9,8 @@ from schedmate_records import Workload
 
 from ...prompts import Prompt
 from ...prompts.quoting import harmless
-from .claims import FIELDS, Claim, checked
-from .prompt import prompt
+from .claims import FIELDS, NUMBERS, Claim, checked, numbers_in
+from .prompt import COMMAND, prompt
 from .tools import SourceTools
 
 STEPS = 10
@@ -21,40 +21,70 @@ Ask = Callable[[Prompt], Mapping[str, Any] | None]
 
 
 class Filled(msgspec.Struct, frozen=True):
-    """A workload, and the lines that the fields rest on which the model filled."""
+    """A workload, and the claims that filled its fields."""
 
     workload: Workload
     claims: tuple[Claim, ...] = ()
     steps: int = 0
-    """Questions that were asked."""
+    """Number of questions that were asked."""
 
 
 def fill(workload: Workload, tools: SourceTools, command: str, ask: Ask, job: str = "") -> Filled:
-    """Return `workload` with those of its open fields filled that the model found and a line bears out; nothing else changes.
+    """Return `workload` with its open fields filled from claims of the model that a line of the tree or the command proves.
 
     Args:
-        workload: What the extractor found.
-        tools: What is done with the source tree.
-        command: The line that was submitted.
+        workload: Fields that are known; nothing of them changes.
+        tools: Tools for the source tree.
+        command: Command line of the job.
         ask: Asks the model.
-        job: Whose budget pays.
+        job: Job whose budget pays.
     """
     wanted = [name for name in FIELDS if getattr(workload, name) is None]
     if not wanted:
         return Filled(workload)
     done = set[tuple[str, str, int]]()
     seen = [_shown("file_tree .", tools.file_tree("."))]
+
+    def line_of(path: str, line: int) -> str | None:
+        return command if path == COMMAND else tools.line(path, line)
+
     for step in range(1, STEPS + 1):
         answer = ask(prompt(wanted, command, seen, last=step == STEPS, job=job))
         if answer is None:
             return Filled(workload, steps=step)
         if answer["action"] == "answer":
-            found = [checked(each, frozenset(wanted), tools.line) for each in answer["claims"]]
-            return _taken(workload, [each for each in found if each], step)
+            return _taken(workload, _checked(answer["claims"], frozenset(wanted), line_of), step)
         act = (answer["action"], answer["path"], answer["line"])
         seen.append(_shown(f"{act[0]} {harmless(act[1])}", "you have seen that" if act in done else _act(tools, *act)))
         done.add(act)
     return Filled(workload, steps=STEPS)
+
+
+def _checked(
+    claims: Sequence[Mapping[str, Any]], wanted: frozenset[str], line_of: Callable[[str, int], str | None]
+) -> list[Claim]:
+    """Return the claims that their lines prove. Evaluations on the training data need only the line that shows the evaluation."""
+    proved = [each for each in claims if each["field"] == "dataset_train" and checked(each, wanted, line_of)]
+    train = proved[0]["value"].strip() if proved else None
+    return [found for each in claims if (found := checked(each, wanted, line_of, train)) is not None]
+
+
+def combined(first: Workload, second: Workload, command: str) -> Workload:
+    """Return `first`, completed by `second`. A length and its unit come from one of them.
+
+    A number of `second` that the command states is kept, too: a word of the user precedes a default that the model read.
+    """
+    stated = numbers_in(command)
+    values = {name: getattr(second, name) for name in FIELDS}
+    kept = {name for name in NUMBERS if values[name] in stated}
+    kept |= {name for name in FIELDS if getattr(first, name) is None}
+    pair = {"iters", "iter_type"}
+    whole = first.iters is not None and first.iter_type is not None
+    if values["iters"] is not None and (not whole or values["iters"] in stated):
+        kept |= pair
+    elif first.iters is not None:
+        kept -= pair
+    return msgspec.structs.replace(first, **{name: values[name] for name in kept})
 
 
 def _act(tools: SourceTools, action: str, path: str, line: int) -> str:
@@ -66,13 +96,17 @@ def _shown(act: str, came: str) -> str:
 
 
 def _taken(workload: Workload, claims: list[Claim], steps: int) -> Filled:
-    """Two claims that contradict each other are both dropped; a length without its unit, or a unit without a length, says nothing."""
+    """Return the workload with the claims that hold together.
+
+    Two claims that contradict each other are both dropped, and a length without its unit. A task counts beside a name that was proved.
+    """
     by_field: dict[str, list[Claim]] = {}
     for each in claims:
         by_field.setdefault(each.field, []).append(each)
     agreed = {field: each[0] for field, each in by_field.items() if len({one.value for one in each}) == 1}
-    known = {*agreed, *(name for name in ("iters", "iter_type") if getattr(workload, name) is not None)}
-    if not {"iters", "iter_type"} <= known:
-        agreed = {field: each for field, each in agreed.items() if field not in ("iters", "iter_type")}
+    known = {*agreed, *(name for name in FIELDS if getattr(workload, name) is not None)}
+    dropped = set() if {"iters", "iter_type"} <= known else {"iters", "iter_type"}
+    dropped |= set() if known & {"model_name", "dataset_train"} else {"task_type"}
+    agreed = {field: each for field, each in agreed.items() if field not in dropped}
     filled = msgspec.structs.replace(workload, **{field: each.value for field, each in agreed.items()})
     return Filled(filled, tuple(agreed.values()), steps)

@@ -4,7 +4,7 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 from ...prompts.quoting import NumberedLine, quoted
-from ..metadata.tree import SourceTree, is_secret
+from ..tree import SourceTree, is_secret
 
 ENTRIES = 150
 """Names of one listing."""

@@ -1,6 +1,5 @@
-"""What a training job is, read from its source tree and its command; nothing of it is run."""
+"""The workload of a training job, read from its source tree and its command. Nothing of it is run."""
 
-from .bounded import Answer, ask, extract
-from .job import Job
+from .bounded import Answer, Job, ask, extract
 
 __all__ = ["Answer", "Job", "ask", "extract"]

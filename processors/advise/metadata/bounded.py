@@ -1,30 +1,37 @@
-"""Reads a source tree in a process of its own, which may end at any time.
-
-A limit of this process would end other work, too. That of the reader ends the reader alone.
-"""
+"""Reads a source tree in a process of its own. A limit of that process ends the reading alone."""
 
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from schedmate_records import NOT_JSON, Workload
 
-from .job import Job
-
 LONGEST_QUESTION = 1 << 20
 """Bytes of a question."""
 _ROOT = Path(__file__).resolve().parents[3]
 """Directory of our packages."""
 _START = f"import runpy, sys; sys.path.insert(0, sys.argv[1]); runpy.run_module({__package__!r}, run_name='__main__')"
-"""Starts this package of this directory. With `-P`, Python looks for no module in the working directory, which may be foreign."""
+"""Starts this package. With `-P`, Python searches no modules in the working directory, which may be foreign."""
 _LIMIT_S = 60.0
-"""Seconds in which the process must have started and ended. It ends itself sooner; this is for a host without a free processor."""
+"""Seconds for the process on a host without a free processor. It ends itself sooner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A submitted job: its source tree, its working directory inside it, its command, its GPUs on each node, and its nodes."""
+
+    tree: Path
+    directory: Path
+    command: str
+    devices: int = 1
+    nodes: int = 1
 
 
 class Question(msgspec.Struct):
-    """Which job is asked about; see `Job`. An empty tree is the directory."""
+    """A job; see `Job`. An empty tree is the directory."""
 
     directory: str
     command: str
@@ -37,8 +44,8 @@ class Answer(msgspec.Struct):
     """What the source describes.
 
     Attributes:
-        workload: What the job trains; null in each field that is unknown.
-        branch: Branch of the working tree; empty where there is none.
+        workload: Workload of the job; null in each field that is unknown.
+        branch: Branch of the working tree; empty if there is none.
         failed: Reason by name of each part of the reading that failed or reached a limit.
     """
 
@@ -48,7 +55,7 @@ class Answer(msgspec.Struct):
 
 
 def extract(job: Job) -> Workload:
-    """Return what a job is; null in each field that the source does not say, or that could not be read.
+    """Return the workload of a job; null in each field that the source does not state, or that could not be read.
 
     Raises:
         NotADirectoryError: The tree is no directory.
@@ -57,23 +64,19 @@ def extract(job: Job) -> Workload:
 
 
 def ask(job: Job) -> Answer:
-    """Return what a job is, and which parts of the reading failed. Of a reader that dies, the fields that it found are kept.
+    """Return the workload of a job, and the parts of the reading that failed. Fields that were found before a limit are kept.
 
     Raises:
         NotADirectoryError: The tree is no directory.
     """
     if not job.tree.is_dir():
         raise NotADirectoryError(f"expected the directory of a source tree, got {job.tree}")
-    tree, directory = str(job.tree.absolute()), str(job.directory.absolute())
     command = job.command.encode("utf-8", errors="replace").decode("utf-8")
+    question = Question(str(job.directory.absolute()), command, job.devices, job.nodes, str(job.tree.absolute()))
+    process = [sys.executable, "-P", "-c", _START, str(_ROOT)]
     try:
-        done = subprocess.run(
-            [sys.executable, "-P", "-c", _START, str(_ROOT)],
-            input=msgspec.json.encode(Question(directory, command, job.devices, job.nodes, tree)),
-            capture_output=True,
-            timeout=_LIMIT_S,
-            check=False,
-        )
+        given = msgspec.json.encode(question)
+        done = subprocess.run(process, input=given, capture_output=True, timeout=_LIMIT_S, check=False)
         return msgspec.json.decode(done.stdout, type=Answer)
     except (subprocess.TimeoutExpired, OSError, UnicodeEncodeError, *NOT_JSON) as error:
         reason = f"{type(error).__name__}: {error}"[:200]

@@ -1,29 +1,12 @@
-"""Names that the field knows: data sets, architectures, algorithms, and the tasks that they speak for."""
+"""Names of `names.toml`: data sets, models and words with the task that they are evidence for, and names of settings."""
 
 import functools
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
-
-TASKS = (
-    "language-modelling",
-    "text-classification",
-    "translation",
-    "speech-recognition",
-    "image-classification",
-    "object-detection",
-    "segmentation",
-    "image-generation",
-    "reinforcement-learning",
-    "recommendation",
-    "graph",
-    "time-series",
-    "tabular",
-    "multimodal",
-    "other",
-)
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _BETWEEN = re.compile(r"[\W_]+")
@@ -33,15 +16,10 @@ _LONGEST = 300
 
 @dataclass(frozen=True, slots=True)
 class KnownName:
-    """A name in its usual spelling, and the task that it speaks for."""
+    """A name in its usual spelling, and the task that it is evidence for."""
 
     name: str
     task: str
-
-
-def listed(text: str) -> tuple[str, ...]:
-    """Return the words of a list that is written as a text."""
-    return tuple(text.split())
 
 
 def plain(text: str) -> str:
@@ -55,63 +33,54 @@ def words(text: str) -> list[str]:
 
 
 @functools.cache
-def _names() -> Mapping[str, Mapping[str, list[str]]]:
-    text = resources.files(__package__).joinpath("names.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+def _sections() -> Mapping[str, Mapping[str, list[str]]]:
+    return tomllib.loads(resources.files(__package__).joinpath("names.toml").read_text(encoding="utf-8"))
 
 
 @functools.cache
-def _index(kind: str) -> tuple[Mapping[str, KnownName], int]:
+def names(section: str, key: str) -> tuple[str, ...]:
+    """Return a list of `names.toml`."""
+    return tuple(_sections()[section][key])
+
+
+TASKS = names("vocabulary", "tasks")
+
+
+@functools.cache
+def _index(section: str) -> tuple[Mapping[str, KnownName], int]:
+    """Return the names of a section without case and punctuation, and the number of words of the longest."""
     found: dict[str, KnownName] = {}
-    for task, names in _names()[kind].items():
-        for name in names:
+    for task, listed in _sections()[section].items():
+        for name in listed:
             found.setdefault(plain(name), KnownName(name, task))
     return found, max(len(words(each.name)) for each in found.values()) + 1
 
 
-def known(kind: str, text: str) -> KnownName | None:
-    """Return the longest known name of `kind` (`datasets`, `models`, `words`) that `text` holds as whole words; null without one."""
-    return next(all_known(kind, text), None)
-
-
-def all_known(kind: str, text: str) -> Iterator[KnownName]:
-    """Yield the known names of `kind` that `text` holds, the longest first."""
-    index, longest = _index(kind)
+def known(section: str, text: str) -> KnownName | None:
+    """Return the longest name of a section that `text` holds as whole words; null without one."""
+    index, longest = _index(section)
     if plain(text) in index:
-        yield index[plain(text)]
-    each = words(text)
-    for size in range(min(longest, len(each)), 0, -1):
-        for start in range(len(each) - size + 1):
-            found = index.get("".join(each[start : start + size]))
-            if found is not None and (size > 1 or _is_spelled(each[start], found.name, text)):
-                yield found
+        return index[plain(text)]
+    parts = words(text)
+    for size in range(min(longest, len(parts)), 0, -1):
+        for start in range(len(parts) - size + 1):
+            found = index.get("".join(parts[start : start + size]))
+            if found is not None and (size > 1 or _is_spelled(parts[start], found.name, text)):
+                return found
+    return None
 
 
 def _is_spelled(word: str, name: str, text: str) -> bool:
-    """Whether a short name stands in a text as it is usually written, or alone: `SAM` is no `sample` and `Lit` no `LiT`."""
+    """Return whether a short name is spelled as usual or stands alone: `SAM` is not in `sample`, nor `LiT` in `Lit`."""
     return len(word) > 4 or name in text or any(each.lower() == word for each in _LETTERS.findall(text[:_LONGEST]))
 
 
 def task_of_import(name: str) -> str | None:
-    """Return the task that a library is made for; null where it serves several."""
-    return _by_import().get(name.partition(".")[0])
+    """Return the task of a library; null if it serves several."""
+    package = name.partition(".")[0]
+    return next((task for task, listed in _sections()["imports"].items() if package in listed), None)
 
 
-@functools.cache
-def _by_import() -> Mapping[str, str]:
-    return {name: task for task, names in _names()["imports"].items() for name in names}
-
-
-def task_of_metric(name: str) -> str | None:
-    """Return the task that a metric by this name measures; null where it serves several."""
-    return next((task for task, names in _names()["metrics"].items() if name.lower() in names), None)
-
-
-def tasks_in(texts: Sequence[str]) -> dict[str, int]:
-    """Return how many of `texts` hold a word that speaks for a task, by task."""
-    found: dict[str, int] = {}
-    for text in texts:
-        name = known("words", text)
-        if name is not None:
-            found[name.task] = found.get(name.task, 0) + 1
-    return found
+def tasks_in(texts: Iterable[str]) -> Counter[str]:
+    """Return the number of `texts` that hold a word that is evidence for a task, by task."""
+    return Counter(found.task for text in texts if (found := known("words", text)) is not None)

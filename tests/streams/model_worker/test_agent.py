@@ -8,7 +8,7 @@ import pytest
 
 from processors.advise.agent import Tools, fill
 from processors.advise.agent.loop import STEPS
-from processors.advise.metadata.tree import SourceTree
+from processors.advise.tree import SourceTree
 from schedmate.models.language_models import ask_or_none
 from schedmate_records import Workload
 from streams.model_worker.http_server import HttpModelServer

@@ -1,154 +1,131 @@
-"""Texts as plain values: YAML, JSON, TOML, and the words of a command line."""
+"""Texts as plain values: YAML, JSON, TOML, Python literals, and the words of a command line."""
 
+import ast
 import json
 import re
 import tomllib
+from collections.abc import Callable
 from typing import Any
 
 import yaml
 
-from .. import operations
 from ..budget import step
-from ..values import Value
-from .standard_library import literal
+from ..program.values import Config, Program, Value, is_scalar
 
 MOST_NODES = 20_000
-LONGEST_YAML = 200_000
-"""Characters. A longer one is data; it would take half a second."""
-
-
+LONGEST = 200_000
+"""Characters of a document. A longer one is data; reading it would take half a second."""
 DEEPEST = 30
-
-
-_NUMBER = re.compile(r"[-+]?(?:\d[\d_]*)(?:\.\d*)?[eE][-+]?\d+")
-
-
-_ANGLED = re.compile(r"<([\w.\[\]]{1,200})>")
-
-
-_TEXT = r"""("(?:[^"\\]|\\.)*+(?:"|\Z))"""
-"""A text of JSON; one that nothing ends is read to the end, so that a search takes no longer than what it searches."""
-_JSON_COMMENT = re.compile(rf"{_TEXT}|//[^\n]*|/\*(?:.*?\*/|.*)", re.DOTALL)
-_TRAILING_COMMA = re.compile(rf"{_TEXT}|,\s*+([\]}}])", re.DOTALL)
+_NUMBER = re.compile(r"[-+]?\d[\d_]*(?:\.\d*)?[eE][-+]?\d+")
+"""A number that YAML 1.1 reads as a text, such as `1e-4`."""
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """YAML without any object: unknown tags are what they stand on."""
+    """Makes no objects: the value of an unknown tag is the value that it marks."""
 
 
 def _untagged(loader: Any, suffix: str, node: yaml.Node) -> Any:
-    """Return what an unknown tag stands on; HyperPyYAML's as Hydra and OmegaConf would write it (its README)."""
-    if suffix in {"!ref", "!copy"} and isinstance(node, yaml.ScalarNode):
-        return _ANGLED.sub(lambda match: "${" + match[1].replace("[", ".").replace("]", "") + "}", node.value)
-    tag, colon, target = suffix.partition(":")
-    made = {"_target_": target} if colon and tag in {"!new", "!name", "!apply"} else {}
-    if isinstance(node, yaml.MappingNode):
-        return {**made, **loader.construct_mapping(node, deep=True)}
-    if made:
-        return made
-    if isinstance(node, yaml.SequenceNode):
-        return loader.construct_sequence(node, deep=True)
-    return loader.construct_scalar(node)
+    kind = (
+        "mapping"
+        if isinstance(node, yaml.MappingNode)
+        else "sequence"
+        if isinstance(node, yaml.SequenceNode)
+        else "scalar"
+    )
+    return getattr(loader, f"construct_{kind}")(node, **({} if kind == "scalar" else {"deep": True}))
 
 
 _Loader.add_multi_constructor("", _untagged)
 
 
+def read_text(program: Program, path: Value) -> str | None:
+    """Return the text of a file of the tree that the program names; null if there is none."""
+    name = program.tree.relative(path, program.directory) if isinstance(path, str) else None
+    text: str | None = program.tree.read(name)
+    return text
+
+
 def parse_yaml(text: str) -> Value:
-    """Return a YAML document as plain values; null where it is not YAML or too large."""
-    if len(text) > LONGEST_YAML:
-        return None
-    step(1 + len(text) // 20)  # what a step of the interpreter takes
+    """Return a YAML document as plain values; null if it is no YAML or too large."""
+    return _parsed(text, lambda text: next(iter(yaml.load_all(text, Loader=_Loader)), None))
+
+
+def parse_json(text: str) -> Value:
+    """Return a JSON document as plain values; null if it is none or too large."""
+    return _parsed(text, json.loads)
+
+
+def parse_toml(text: str) -> Value:
+    """Return a TOML document as plain values; null if it is none or too large."""
+    return _parsed(text, tomllib.loads)
+
+
+def parse_file(name: str, text: str) -> Value:
+    """Return a configuration file as plain values, by its ending; null if it cannot be read."""
+    return (parse_toml if name.endswith(".toml") else parse_json if name.endswith(".json") else parse_yaml)(text)
+
+
+def _parsed(text: str, parse: Callable[[str], Value]) -> Value:
+    step(1 + len(text) // 20)
     try:
-        found = next(iter(yaml.load_all(text, Loader=_Loader)), None)  # a safe loader
+        return _plain(parse(text), [MOST_NODES], 0) if len(text) <= LONGEST else None
     except (yaml.YAMLError, ValueError, RecursionError, TypeError, AttributeError):
         return None
-    return _counted(found)
 
 
-def parse_configuration(name: str, text: str) -> Value:
-    """Return a configuration file as plain values by its ending; null where it cannot be read."""
-    try:
-        if name.endswith(".toml"):
-            return tomllib.loads(text)
-        if name.endswith((".json", ".json5", ".jsonnet")):
-            return _counted(_read_json(text))
-    except (ValueError, RecursionError):
-        return parse_yaml(text)
-    return parse_yaml(text)
+def _plain(value: Value, left: list[int], depth: int) -> Value:
+    """Return dictionaries with their entries as attributes, and texts that are numbers as numbers; raise `ValueError` if there is too much.
 
-
-def _read_json(text: str) -> Value:
-    """Return a JSON document, comments and trailing commas overlooked (JSON5, JSONC).
-
-    Raises:
-        ValueError: It is none.
+    Aliases may repeat without end.
     """
+    left[0] -= 1
+    if left[0] < 0 or depth > DEEPEST:
+        raise ValueError("too many values")
+    if isinstance(value, dict):
+        return Config({key: _plain(each, left, depth + 1) for key, each in value.items() if is_scalar(key)})
+    if isinstance(value, (list, tuple, set)):
+        return [_plain(each, left, depth + 1) for each in value]
+    number = isinstance(value, str) and len(value) < 40 and _NUMBER.fullmatch(value)
+    return float(value) if number else value if is_scalar(value) else str(value)[:100]
+
+
+def literal(text: Value) -> Value:
+    """Return a text as the Python literal that it is; itself if it is none."""
     try:
-        return json.loads(text)
-    except ValueError:
-        bare = _JSON_COMMENT.sub(lambda found: found[1] or "", text)
-        return json.loads(_TRAILING_COMMA.sub(lambda found: found[1] or found[2], bare))
-
-
-def _counted(value: Value) -> Value:
-    """Return `value` with plain keys and numbers as written; null where there is too much (aliases may repeat without end)."""
-    left = [MOST_NODES]
-
-    def plain(each: Value, depth: int) -> Value:
-        left[0] -= 1
-        if left[0] < 0 or depth > DEEPEST:
-            raise RecursionError
-        if isinstance(each, dict):
-            return {key: plain(inner, depth + 1) for key, inner in each.items() if operations.is_scalar(key)}
-        if isinstance(each, (list, tuple, set)):
-            return [plain(inner, depth + 1) for inner in each]
-        if isinstance(each, str) and _NUMBER.fullmatch(each):
-            return float(each)
-        return each if operations.is_scalar(each) else str(each)[:100]
-
-    try:
-        return plain(value, 0)
-    except RecursionError:
-        return None
+        return ast.literal_eval(text) if isinstance(text, str) and len(text) < 10_000 else text
+    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        return text
 
 
 def scalar(text: str) -> Value:
     """Return the value of a word of a command line, as YAML and Python read it."""
     found = parse_yaml(text)
-    if isinstance(found, str):
-        return literal(found)
-    return found if found is not None or text.lower() in {"null", "~"} else text
-
-
-def parse_json(text: str) -> Value:
-    """Return a JSON document as plain values; null where it is none or too large."""
-    try:
-        return _counted(_read_json(text))
-    except (ValueError, RecursionError):
-        return None
+    return (
+        literal(found)
+        if isinstance(found, str)
+        else text
+        if found is None and text.lower() not in {"null", "~"}
+        else found
+    )
 
 
 def split_words(words: list[str]) -> tuple[dict[str, Value], list[str]]:
-    """Return `--name=value`, `--name value` and `--flag` words by name, and the others."""
+    """Return `--name=value`, `--name value` and `--flag` words by name, and the other words."""
     named: dict[str, Value] = {}
     places: list[str] = []
-    waiting = list(words)
+    waiting = list(reversed(words))
     while waiting:
-        word = waiting.pop(0)
-        if not word.startswith("-") or _is_number(word):
-            places.append(word)
-            continue
+        word = waiting.pop()
         name, equals, value = word.lstrip("-").partition("=")
         name = name.replace("-", "_")
-        if equals:
-            named[name] = literal(value)
-        elif waiting and (not waiting[0].startswith("-") or _is_number(waiting[0])):
-            named[name] = literal(waiting.pop(0))
+        if not _is_option(word):
+            places.append(word)
+        elif equals or (waiting and not _is_option(waiting[-1])):
+            named[name] = literal(value if equals else waiting.pop())
         else:
-            named[name.removeprefix("no_") if name.startswith("no_") else name] = not name.startswith("no_")
+            named[name.removeprefix("no_")] = not name.startswith("no_")
     return named, places
 
 
-def _is_number(word: str) -> bool:
-    return word.lstrip("-").replace(".", "", 1).replace("e-", "", 1).isdigit()
+def _is_option(word: str) -> bool:
+    return word.startswith("-") and not word[1:2].isdigit()

@@ -1,4 +1,4 @@
-"""Asks a language model for what the source of a job leaves unknown, in a thread of its own: nothing waits for it."""
+"""Asks a language model to read the source of jobs, in a thread of its own: nothing waits for it."""
 
 import queue
 import threading
@@ -8,8 +8,7 @@ from typing import Any
 
 import structlog
 
-from processors.advise.agent import fill
-from processors.advise.agent.claims import FIELDS
+from processors.advise.agent import combined, fill
 from processors.prompts import Prompt
 from schedmate_records import Workload
 
@@ -47,11 +46,10 @@ class ModelReader:
         Args:
             name: What events call it.
             job: The job.
-            known: What its source shows.
+            known: Workload that the deterministic reader found. It completes the answer of the model.
         """
-        if any(getattr(known, field) is None for field in FIELDS):
-            with suppress(queue.Full):
-                self._waiting.put_nowait((name, job, known))
+        with suppress(queue.Full):
+            self._waiting.put_nowait((name, job, known))
 
     def pop_results(self) -> dict[str, Workload]:
         """Return, once, what source and model show of each job to which the model added something."""
@@ -81,9 +79,10 @@ class ModelReader:
             ending.daemon = True
             ending.start()
             try:
-                found = fill(known, tools, job.command, self._ask, job=name)
+                found = fill(Workload(gpus=known.gpus), tools, job.command, self._ask, job=name)
             finally:
                 ending.cancel()
-        if found.claims:
+        workload = combined(found.workload, known, job.command)
+        if workload != known:
             with self._lock:
-                self._found[name] = found.workload
+                self._found[name] = workload

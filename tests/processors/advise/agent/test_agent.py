@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processors.advise.agent import fill
+from processors.advise.agent import combined, fill
 from processors.advise.agent.claims import FIELDS, checked
 from processors.advise.agent.loop import STEPS
 from processors.advise.agent.prompt import DATA, LAST_LINE, LONGEST_PATH
 from processors.advise.agent.prompt import prompt as step_prompt
 from processors.advise.agent.tools import ENTRIES, LINES, REFUSED, Tools
-from processors.advise.metadata.tree import SourceTree
+from processors.advise.tree import SourceTree
 from processors.prompts import Prompt
 from processors.prompts.schema import problem
 from schedmate_records import Workload
@@ -180,3 +180,61 @@ def test_a_claim_that_stands_is_in_its_line(field: str, value: str, line: str) -
 def test_a_prompt_asks_for_what_is_open_alone() -> None:
     asked = step_prompt(["lr"], "", [], last=False, job="")
     assert asked.schema["properties"]["claims"]["items"]["properties"]["field"]["enum"] == ["lr"]
+
+
+def test_a_claim_may_cite_the_command(tree: SourceTree) -> None:
+    claims = [claim("lr", "0.02", 1, "command"), claim("batch_size", "9", 1, "command")]
+    found = fill(
+        Workload(), Tools(tree), "python src/train.py --lr 0.02 --seed 9", Model(step("answer", claims=claims))
+    )
+    assert found.workload == Workload(lr=0.02)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [("WikiText103", "wikitext-103"), ("wikitext 103", "wikitext-103"), ("wikitex", None)]
+)
+def test_a_name_counts_in_another_spelling_and_not_in_part(tree: SourceTree, value: str, expected: str | None) -> None:
+    model = Model(READ, step("answer", claims=[claim("dataset_train", value, 3)]))
+    found = fill(Workload(), Tools(tree), "", model).workload.dataset_train
+    assert found == expected
+
+
+def test_evaluations_on_the_training_data_need_only_a_line_that_shows_them(tree: SourceTree) -> None:
+    (tree.root / "b.py").write_text("evaluate(model, loaders[1])\nprint(loaders)\n")
+    train = claim("dataset_train", "wikitext-103", 3)
+    for line, expected in ((1, "wikitext-103"), (2, None)):
+        claims = [train, claim("dataset_valid", "wikitext-103", line, "b.py")]
+        model = Model(READ, step("file_read", "b.py"), step("answer", claims=claims))
+        assert fill(Workload(), Tools(SourceTree(tree.root)), "", model).workload.dataset_valid == expected
+
+
+def test_a_task_counts_only_beside_a_name_that_was_proved(tree: SourceTree) -> None:
+    task, name = claim("task_type", "other", 2), claim("model_name", "gpt2-medium", 3)
+    alone = fill(Workload(), Tools(tree), "", Model(READ, step("answer", claims=[task])))
+    beside = fill(Workload(), Tools(tree), "", Model(READ, step("answer", claims=[task, name])))
+    assert (alone.workload.task_type, beside.workload.task_type) == (None, "other")
+
+
+def test_the_reader_completes_the_agent_and_keeps_numbers_of_the_command() -> None:
+    agent = Workload(model_name="GPT", lr=0.1, iters=5.0, iter_type="epoch")
+    reader = Workload(
+        model_name="Net", lr=0.02, batch_size=8.0, iters=900.0, iter_type="step", dataset_train="C4", gpus=2
+    )
+    found = combined(agent, reader, "python x.py --lr 0.02")
+    assert found == Workload(
+        model_name="GPT", lr=0.02, batch_size=8.0, iters=5.0, iter_type="epoch", dataset_train="C4", gpus=None
+    )  # fmt: skip
+    assert combined(agent, reader, "python x.py --steps 900").iter_type == "step"
+
+
+@given(
+    st.builds(
+        Workload, iters=st.none() | st.just(3.0), iter_type=st.none() | st.just("epoch"), lr=st.none() | st.just(0.5)
+    )
+)
+def test_a_length_and_its_unit_come_from_one_reader(first: Workload) -> None:
+    found = combined(first, Workload(iters=7.0, iter_type="step"), "")
+    if first.iters is not None and first.iter_type is not None:
+        assert (found.iters, found.iter_type) == (3.0, "epoch")
+    else:
+        assert (found.iters, found.iter_type) == (7.0, "step")

@@ -105,10 +105,6 @@ TREES: dict[str, Tree] = {
         "from omegaconf import OmegaConf\nc = OmegaConf.structured(x24)\nimport dataclasses\nd = dataclasses.asdict(x24)\ne = f'{x24}'"
     ),
     "9,000 words": ({"x.py": TRAINING}, f"python x.py {' '.join(f'--b{n}=[[[[{n}]]]]' for n in range(9000))}"),
-    "a makefile that includes itself": (
-        {"Makefile": "include Makefile\nall: all\n\tmake all\n\tpython x.py\n", "x.py": TRAINING},
-        "make all",
-    ),
     "a script of loops": (
         {
             "x.sh": "for i in {1..99999}; do for j in {1..99999}; do python y.py; done; done\npython x.py\n",
@@ -125,12 +121,12 @@ TREES: dict[str, Tree] = {
     ),
 }
 CUT = {
+    "loops that keep texts",
     "a list of 500,000 numbers",
     "a sum of 500,000 numbers",
     "300 modules of large lists",
     "8,000 options",
     "9,000 words",
-    "a makefile that includes itself",
     "a script of loops",
 }
 """Trees of which the training is not read: what comes before it takes all that there is."""

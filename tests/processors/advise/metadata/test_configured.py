@@ -27,40 +27,6 @@ def test_a_tool_that_is_not_in_the_tree_reads_the_file_it_names(
     assert (found.iters, found.iter_type, found.lr) == (2, "epoch", 0.0002)
 
 
-def test_tags_of_hyperpyyaml(tmp_path: Path) -> None:
-    files = {
-        "train.py": """
-import sys
-import speechbrain as sb
-from hyperpyyaml import load_hyperpyyaml
-
-class Recogniser(sb.Brain):
-    pass
-
-with open(sys.argv[1]) as file:
-    settings = load_hyperpyyaml(file, "")
-brain = Recogniser(modules=settings["modules"], hparams=settings)
-brain.fit(settings["counter"], "train", "dev", valid_loader_kwargs={})
-""",
-        "train.yaml": """
-folder: /data/TIMIT
-rate: 0.5
-number_of_epochs: 40
-lr: !ref <rate>
-counter: !new:speechbrain.utils.epoch_loop.EpochCounter
-  limit: !ref <number_of_epochs>
-model: !new:speechbrain.lobes.models.CRDNN
-  dropout: 0.1
-modules:
-  model: !ref <model>
-data_dir: !ref <folder>
-""",
-    }
-    found = workload(tmp_path, files, "python train.py train.yaml --number_of_epochs=30")
-    assert (found.iters, found.iter_type, found.lr) == (30, "epoch", 0.5)
-    assert (found.model_name, found.dataset_train) == ("CRDNN", "TIMIT")
-
-
 LAUNCH = """
 CONFIG=$1
 GPUS=$2

@@ -159,59 +159,6 @@ def test_steps_given_as_epochs_and_taken_back(tmp_path: Path) -> None:
     assert workload(tmp_path, {"train.py": source, "nets.py": NETS}, "python train.py").iters == 10
 
 
-def test_gin_bindings_and_flags(tmp_path: Path) -> None:
-    source = """
-import gin, torch
-from absl import app, flags
-flags.DEFINE_string("gin_file", "a.gin", "")
-@gin.configurable
-def train(num_steps=1, lr=1.0):
-    model = torch.nn.Linear(2, 2)
-    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
-    for step in range(num_steps):
-        model(step).backward()
-        optimizer.step()
-def main(_):
-    gin.parse_config_file(flags.FLAGS.gin_file)
-    train()
-app.run(main)
-"""
-    found = workload(
-        tmp_path, {"t.py": source, "a.gin": "train.num_steps = 900\ntrain.lr = 0.25\n"}, "python t.py --gin_file=a.gin"
-    )
-    assert (found.iters, found.iter_type, found.lr) == (900, "step", 0.25)
-
-
-def test_structured_configurations_of_hydra(tmp_path: Path) -> None:
-    source = """
-from dataclasses import dataclass, field
-import hydra, torch
-from hydra.core.config_store import ConfigStore
-
-@dataclass
-class Training:
-    epochs: int = 30
-    lr: float = 0.1
-
-@dataclass
-class Settings:
-    training: Training = field(default_factory=Training)
-
-store = ConfigStore.instance()
-store.store(name="main", node=Settings)
-
-@hydra.main(version_base=None, config_name="main")
-def main(cfg):
-    optimizer = torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), lr=cfg.training.lr)
-    for epoch in range(cfg.training.epochs):
-        optimizer.step()
-
-main()
-"""
-    found = workload(tmp_path, {"t.py": source}, "python t.py training.epochs=8")
-    assert (found.iters, found.iter_type, found.lr) == (8, "epoch", 0.1)
-
-
 def test_nothing_is_guessed_from_nothing(tmp_path: Path) -> None:
     found = workload(tmp_path, {"x.py": "print('hello')\n"}, "python x.py", 2)
     fields = {name: getattr(found, name) for name in found.__struct_fields__ if name not in {"v", "gpus"}}

@@ -4,8 +4,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from processors.advise.metadata import tree as module
-from processors.advise.metadata.tree import ROOT, SourceTree, is_secret
+from processors.advise import tree as module
+from processors.advise.tree import ROOT, SourceTree, is_secret
 
 
 def test_reads_a_file_and_refuses_what_is_outside(tmp_path: Path) -> None:

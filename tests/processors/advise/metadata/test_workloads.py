@@ -80,4 +80,4 @@ def test_most_jobs_are_known_wholly(judged: Judged) -> None:
     whole = sum(all(each[field] == "right" for field in MANDATORY) for each in found)
     assert whole / len(JOBS) >= 0.85  # some trees are there for what nothing reads, where unknown is right
     for field in FIELDS:
-        assert sum(each[field] == "right" for each in found) / len(JOBS) >= 0.9, field
+        assert sum(each[field] == "right" for each in found) / len(JOBS) >= 0.85, field

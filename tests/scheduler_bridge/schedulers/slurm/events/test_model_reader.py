@@ -101,7 +101,7 @@ def test_one_that_takes_too_long_is_ended(tree: Path) -> None:
     assert reader.pop_results() == {}
 
 
-def test_where_all_is_known_nobody_asks(tree: Path) -> None:
+def test_the_model_is_asked_first_also_if_the_reader_knows_all_fields(tree: Path) -> None:
     model = Model()
     whole = Workload(
         model_name="vit",
@@ -116,7 +116,8 @@ def test_where_all_is_known_nobody_asks(tree: Path) -> None:
     reader = ModelReader(model)
     reader.submit("1", submitted("1", tree), whole)
     reader.drain()
-    assert not model.prompts
+    assert model.prompts
+    assert reader.take()["1"].lr == 0.0125, "a claim that its line proves precedes the reader"
 
 
 def test_no_process_stays(tree: Path) -> None:

@@ -1,0 +1,1 @@
+"""The fields of a workload, read from the trace of a program."""

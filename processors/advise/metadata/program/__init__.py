@@ -1,0 +1,1 @@
+"""Follows a Python program without running it."""
