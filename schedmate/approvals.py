@@ -14,7 +14,7 @@ from streams.transport import TransportError, outgoing
 from .assembly import producer_factory
 from .settings.settings import Settings
 
-ACKNOWLEDGED_S = 30.0
+ACKNOWLEDGED_S = 30.0  # seconds to wait for Kafka
 
 
 class NotWaiting(UserError):

@@ -29,7 +29,7 @@ from .connections import kafka_connection
 from .services.sink import clickhouse_reader
 from .settings.settings import Settings
 
-ACKNOWLEDGED_S = 30.0
+ACKNOWLEDGED_S = 30.0  # seconds to wait for Kafka
 
 _VERDICT = (
     "SELECT incarnation, attempt, id, signature FROM verdicts WHERE job = {job:String} "

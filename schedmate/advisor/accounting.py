@@ -36,7 +36,7 @@ _ENDED = (
 _FLAGS = frozenset({"--exclusive", "--requeue", "--no-requeue", "--hold", "--parsable", "--wait", "--overcommit", "--quiet", "--verbose",
                     "-H", "-O", "-Q", "-s", "-v", "-W", "-I", "-k"})  # fmt: skip
 """Options of sbatch that take no value (sbatch(1))."""
-_LONGEST = 65_536
+_LONGEST = 65_536  # characters of a line
 
 Row = Mapping[str, str]
 Named = tuple[str, PastJob]

@@ -15,9 +15,9 @@ from processors.advise.past import SubmittedJob
 
 from .answers import Answers
 
-LONGEST = 65_536
-SILENT_S = 0.5
-_POLL_S = 0.5
+LONGEST = 65_536  # bytes of a question
+SILENT_S = 0.5  # seconds for a client to ask; the others wait meanwhile
+_POLL_S = 0.5  # seconds between looks for the end of the service
 
 
 class _Question(socketserver.BaseRequestHandler):

@@ -17,7 +17,7 @@ from processors.advise.past.similar_jobs import SimilarJobs
 from processors.advise.past.vectors import MOST
 from schedmate_records import Estimate, JobEvent, UserError, in_words
 
-_VERSION = 1
+_VERSION = 1  # version of the file's tables
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS past_jobs (id TEXT PRIMARY KEY, ended REAL NOT NULL, past BLOB NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS past_jobs_ended ON past_jobs (ended);

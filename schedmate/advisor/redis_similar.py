@@ -45,7 +45,7 @@ _EFFORT = 500
 """EF of VSIM: how many candidates its graph search keeps."""
 _DIGITS = 5
 """Of a cosine; a vector set gives scores as single-precision numbers, and those of equals differ in what follows."""
-_AT_ONCE = 2000
+_AT_ONCE = 2000  # names per page of the index
 _AT_A_TIME = 32
 """Jobs added in one exchange: a vector set takes some milliseconds for each, and Redis answers them together."""
 

@@ -10,7 +10,7 @@ from streams.transport import Producer, TransportError, outgoing
 from ..simulate.starts import StartRange
 
 METHOD = "queue"
-ACKNOWLEDGED_S = 30.0
+ACKNOWLEDGED_S = 30.0  # seconds to wait for Kafka
 
 
 def estimates(ranges: Iterable[StartRange], waiting: Mapping[str, WaitingJob], now: float) -> list[StartEstimate]:

@@ -15,8 +15,8 @@ log = structlog.get_logger(__name__)
 
 FEWEST = 3
 """Minimum number of samples for a statement about a job."""
-MOST_JOBS = 100_000
-LOOK_S = 2.0
+MOST_JOBS = 100_000  # jobs in memory; the oldest are forgotten
+LOOK_S = 2.0  # seconds between looks for new samples
 SKIPPED_S = 60.0
 """Samples of a longer pause are skipped: a mean does not need them, and they may be many."""
 

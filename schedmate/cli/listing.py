@@ -35,7 +35,7 @@ def since_option(default: str) -> Any:
 Since = Annotated[str, since_option("all")]
 
 Row = Sequence[Any]
-GAP = 2
+GAP = 2  # blanks between columns
 NARROW = 12
 """Columns that a text gets at least, where it has so many."""
 

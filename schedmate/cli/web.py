@@ -8,7 +8,7 @@ from ..settings.settings import Loaded
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
-PORT = 8787
+PORT = 8787  # default port of the page
 
 
 @app.command()

@@ -9,9 +9,9 @@ from .board import Board
 from .cluster import Cluster
 from .programs import BUGGY, FAULTY, KILLED, NEIGHBOUR, PROGRAMS, SAVER, URGENT, VICTIM
 
-STEADY_REPORTS = 20
-STEADY_STEP = 500
-KILL_STEP = 200
+STEADY_REPORTS = 20  # reports behind the newest step time
+STEADY_STEP = 500  # step of the victim before its neighbour is packed
+KILL_STEP = 200  # step of the job before it is killed
 _OVER = ("completed", "failed", "cancelled")
 
 

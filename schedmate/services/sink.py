@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import redis
 
 Write = Callable[[Sequence[tuple[Position, Record]]], None]
-DAY_S = 86_400
+DAY_S = 86_400  # seconds of a day
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ ACKNOWLEDGED_S = 30.0
 """An acknowledgement that takes longer counts as an outage."""
 LEAST_S = 1.0
 """Seconds between two looks at least. The longer a look takes, the rarer they are: a twentieth of the time goes there."""
-DAY_S = 86400.0
+DAY_S = 86400.0  # seconds of a day
 
 
 class SpotMetrics:

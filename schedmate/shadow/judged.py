@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from .facts import Facts, Shadow
 
-HOUR = 3600.0
+HOUR = 3600.0  # seconds of an hour
 
 
 class Instead(StrEnum):

@@ -5,7 +5,7 @@ from math import isinf
 from statistics import median
 
 BLOCKS = "▁▂▃▄▅▆▇█"
-WIDTH = 40
+WIDTH = 40  # characters of a curve
 FEWEST = 5
 """Minimum number of points of a curve."""
 

@@ -26,7 +26,7 @@ CURVE: Final = 8
 """Columns of the curve."""
 FRAME: Final = 4
 """Rows of the terminal that are no job's."""
-LONGEST_SEARCH: Final = 60
+LONGEST_SEARCH: Final = 60  # characters of a search
 HELP: Final = "q quit  s sort  f filter  / search  j k move  Enter details  Esc back"
 NARROW: Final = 100
 """Columns below which names of jobs are cut sooner."""

@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 PROXY_HEADER: Final = "x-schedmate-proxy"
 """Where a proxy shows the password that it shares with us: anybody on this host can send us a user's name."""
 COOKIE: Final = "schedmate-operator"
-LONGEST_NAME: Final = 256
+LONGEST_NAME: Final = 256  # characters of a person's name
 
 
 @dataclass(frozen=True)

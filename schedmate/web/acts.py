@@ -20,8 +20,8 @@ from .decisions import standing_stops, waiting_decision
 
 LARGEST_FORM: Final = 16_384
 """Bytes of a form: an id, a reason, a token."""
-LONGEST_REASON: Final = 500
-FIELDS: Final = 8
+LONGEST_REASON: Final = 500  # characters of a reason
+FIELDS: Final = 8  # fields of a form; the page's forms have fewer
 
 
 @dataclass(frozen=True)

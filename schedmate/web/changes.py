@@ -25,7 +25,7 @@ COUNTED: Final = ("job-metrics",)
 OVERVIEW: Final = "overview"
 """Sent when the list of all jobs was worked out again because something changed."""
 
-LOOK_S: Final = 0.5
+LOOK_S: Final = 0.5  # seconds between looks at the topics
 COUNTED_S: Final = 10.0
 """Seconds between two words about a topic that is written to all the time."""
 SINK_S: Final = (0.5, 3.0)

@@ -10,12 +10,12 @@ from .database import Database
 from .decisions import list_decisions, standing_stops
 from .jobs import all_jobs, count_jobs, in_condition, with_pace
 
-DAYS: Final = 7
+DAYS: Final = 7  # days of the overview
 SHOWN: Final = 8
 """Rows of each list on the start page; each names the view that has them all."""
 IDLE_PERCENT: Final = 5
 """A GPU that works less than this on average counts as idle."""
-RECENT_MINUTES: Final = 10
+RECENT_MINUTES: Final = 10  # minutes after which a GPU's sample no longer counts
 
 _GPUS: Final = """
 SELECT count() AS sampled, countIf(in_use) AS held, countIf(in_use AND busy < {idle:Float64}) AS idle

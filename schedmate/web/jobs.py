@@ -11,8 +11,8 @@ PAGE: Final = 50
 """Jobs on a page."""
 EXPORTED: Final = 10_000
 """Jobs in a JSON or CSV twin at most: one answer must not take all memory."""
-DEEPEST_PAGE: Final = 100_000
-LONGEST_SEARCH: Final = 200
+DEEPEST_PAGE: Final = 100_000  # pages that a link can reach
+LONGEST_SEARCH: Final = 200  # characters of a search
 
 CONDITIONS: Final[Mapping[str, str]] = {
     "": "all",

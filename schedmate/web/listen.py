@@ -8,7 +8,7 @@ from starlette.responses import Response, StreamingResponse
 
 from .changes import Changes, TooManyClients
 
-LONGEST_NAME = 1024
+LONGEST_NAME = 1024  # characters of a job in a request
 
 
 async def listen(request: Request) -> Response:

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from .database import Database
 
-DAYS: Final = 7
-RECENT_MINUTES: Final = 10
+DAYS: Final = 7  # days of findings and verdicts
+RECENT_MINUTES: Final = 10  # minutes after which a GPU's sample no longer counts
 LIMIT: Final = 500
 """Nodes that a page shows, the worst first, and rows of each list of a node."""
 MOST: Final = 100_000

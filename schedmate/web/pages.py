@@ -36,7 +36,7 @@ from .start import read_start, starts
 from .timeline import timeline
 from .twins import as_csv, as_json, picked
 
-LONGEST_NAME: Final = 1024
+LONGEST_NAME: Final = 1024  # characters of a job, node or user in a link
 LARGEST_NUMBER: Final = 2**31
 SHADOW_DAYS, MOST_SHADOW_DAYS = 7, 366
 QUESTION_COLUMNS: Final = ("name", "title", "about")

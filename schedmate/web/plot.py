@@ -10,7 +10,7 @@ from .timeline import Curve, Mark, Timeline
 
 WIDTH, LEFT, RIGHT = 960.0, 64.0, 8.0
 HEIGHT, GAP, FOOT = 96.0, 26.0, 30.0
-TICKS = 6
+TICKS = 6  # labels below a plot
 GROUPS = {
     "started": "start",
     "submitted": "start",

@@ -10,9 +10,9 @@ DAYS: Final = 7
 """Clusters whose last quota is older are left out."""
 HOURS: Final = 24
 """Of the curves."""
-MOST_CLUSTERS: Final = 20
-MOST_ORGANISATIONS: Final = 200
-MOST_BEYOND: Final = 50
+MOST_CLUSTERS: Final = 20  # clusters on the page
+MOST_ORGANISATIONS: Final = 200  # rows of the table of organisations
+MOST_BEYOND: Final = 50  # listed jobs beyond the quota
 COLUMNS: Final = ("cluster", "time", "organisation", "in_use", "waiting", "peak", "median", "upper")
 """What a row of the CSV twin holds: the newest demand of each organisation, in GPUs."""
 

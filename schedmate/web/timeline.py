@@ -11,7 +11,7 @@ from .reports import Reports
 
 SPANS: Final = 240
 """Points of a curve at most: as many as a plot has columns to show them in."""
-_MINUTE: Final = 60_000_000
+_MINUTE: Final = 60_000_000  # microseconds of a minute
 MARKS: Final = 400
 """Events of a job at most, the newest; an answer stays small for a job that restarts for ever."""
 

@@ -8,10 +8,10 @@ import time
 
 from .training import Training
 
-STEPS = 1500
-EVERY = 2
+STEPS = 1500  # steps in all
+EVERY = 2  # steps per redraw of the bar
 BLOCKS = " ▏▎▍▌▋▊▉█"
-WIDTH = 10
+WIDTH = 10  # characters of the bar
 
 
 class ProgressBar:

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 from .training import Training
 
-STEPS = 2000
-EVERY = 5
+STEPS = 2000  # steps in all; the demo ends it earlier
+EVERY = 5  # steps per printed report
 
 
 def main() -> None:

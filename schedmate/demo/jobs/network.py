@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-BATCH = 64
-INPUTS = 32
-NARROW = 64
+BATCH = 64  # samples per step
+INPUTS = 32  # inputs of a sample
+NARROW = 64  # hidden units of the default network
 RATE = 0.02
 """Learning rate of a network with `NARROW` hidden units; a wider one takes smaller steps."""
 NOISE = 0.1

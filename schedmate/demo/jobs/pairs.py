@@ -3,8 +3,8 @@
 from .fault import is_due
 from .training import Training
 
-EVERY = 4
-EVALUATION = 180
+EVERY = 4  # steps per printed report
+EVALUATION = 180  # step of the evaluation that fails
 
 
 def evaluate(losses: list[float]) -> float:

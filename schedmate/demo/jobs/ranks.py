@@ -8,9 +8,9 @@ from pathlib import Path
 
 from .training import Training
 
-STEPS = 130
-EVERY = 4
-CHECKPOINT = 10
+STEPS = 130  # steps in all
+EVERY = 4  # steps per printed report
+CHECKPOINT = 10  # steps per checkpoint
 
 
 def main() -> None:

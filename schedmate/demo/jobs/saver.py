@@ -5,9 +5,9 @@ from pathlib import Path
 
 from .training import Training
 
-STEPS = 300
-EVERY = 5
-CHECKPOINT = 40
+STEPS = 300  # steps in all
+EVERY = 5  # steps per printed report
+CHECKPOINT = 40  # steps per checkpoint
 
 
 def main() -> None:

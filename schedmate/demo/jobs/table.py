@@ -2,9 +2,9 @@
 
 from .training import Training
 
-EPOCHS = 3
-BATCHES = 60
-EVERY = 3
+EPOCHS = 3  # epochs in all
+BATCHES = 60  # steps per epoch
+EVERY = 3  # steps per printed report
 
 
 def main() -> None:

@@ -5,10 +5,10 @@ import os
 from .fault import gpu_falls_off_the_bus, is_due
 from .training import Training
 
-STEPS = 220
-EVERY = 5
-EPOCH = 110
-FAULT = 110
+STEPS = 220  # steps in all
+EVERY = 5  # steps per printed report
+EPOCH = 110  # steps per epoch
+FAULT = 110  # step at which the fault occurs
 
 
 def main() -> None:

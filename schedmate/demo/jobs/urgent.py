@@ -2,8 +2,8 @@
 
 from .training import Training
 
-STEPS = 200
-EVERY = 5
+STEPS = 200  # steps in all
+EVERY = 5  # steps per printed report
 
 
 def main() -> None:
