@@ -26,9 +26,8 @@ from processors.advise.past import SubmittedJob
 from processors.advise.past.embedding import DIMENSIONS, Embed, Vector, by_model, embed_command, embed_workload
 from processors.advise.past.estimator import THRESHOLD, TOP
 from processors.classify.onnx import OnnxEmbedder
-from tests.processors.advise.metadata.trees import grown, tree_files
 
-OWN = Path(__file__).parents[1] / "tests" / "processors" / "advise" / "metadata" / "workloads"
+from .workloads import JOBS, write_tree
 
 
 class Labelled:
@@ -97,11 +96,10 @@ def main() -> None:
         dimensions = embedder.embed(["x"]).shape[1] + DIMENSIONS
         ways["metadata record, by the model"] = or_zeros(by_model(embedder.embed), dimensions)
     with tempfile.TemporaryDirectory() as scratch:
-        jobs = []
-        for number, line in enumerate((OWN / "jobs.jsonl").read_text(encoding="utf-8").splitlines()):
-            label = json.loads(line)
-            text = (OWN / f"{label['tree']}.txt").read_text(encoding="utf-8")
-            jobs.append(Labelled(label, grown(Path(scratch) / str(number) / label["tree"], tree_files(text))))
+        jobs = [
+            Labelled(job, write_tree(Path(scratch) / str(number) / job["tree"], job["tree"]))
+            for number, job in enumerate(JOBS)
+        ]
         for file in wanted.labels:
             for line in file.read_text(encoding="utf-8").splitlines():
                 label = json.loads(line)

@@ -15,6 +15,8 @@ from processors.diagnose.failure_question import TrackRecord
 from processors.diagnose.failure_question.table import Band, band
 from processors.diagnose.stage import Diagnosis
 from processors.job import JobProcessor
+from processors.model_questions import prepare
+from processors.prompts import Prompt
 from processors.settings import ProcessorSettings
 from processors.state import JobState
 from schedmate.assembly import job_processor
@@ -124,12 +126,19 @@ class Reading:
             self._chunks[offset] = chunk
             time = chunk.time
             self._take(processor.process(self._state, Position(log.path.name, 0, offset), chunk))
-        known = {"exit_code": int(log.label["error_type"] != ErrorType.NONE), "scheduler": "x"} if log.end_known else {}
+        known: dict[str, Any] = (
+            {"exit_code": int(log.label["error_type"] != ErrorType.NONE), "scheduler": "x"} if log.end_known else {}
+        )
         ended = JobEvent(id="end", job=log.path.name, kind=EventKind.ENDED, time=time, **known)
         self._take(processor.process(self._state, Position(log.path.name, 1, 0), ended))
         self.combined = self.verdict
         cited = set(self.question.offsets) if self.question else set[int]()
         self._chunks = {offset: chunk for offset, chunk in self._chunks.items() if offset in cited}
+
+    def prompt(self) -> Prompt | None:
+        """Return the prompt of the question; None where there is no question."""
+        prepared = prepare(self.question, self._chunks) if self.question else None
+        return prepared.prompt if prepared else None
 
     def ask(self, model: LanguageModel, track_record: TrackRecord) -> Noted:
         """Ask about the verdict and combine it with the answer. The next model starts from the rules' verdict again."""

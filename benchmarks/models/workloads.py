@@ -17,9 +17,8 @@ from processors.advise.tree import SourceTree
 from schedmate.models.language_models import ask_or_none
 from schedmate_records import Workload
 from streams.model_worker.language_model import LanguageModel
-from tests.processors.advise.metadata.test_workloads import HERE, JOBS, matches
-from tests.processors.advise.metadata.trees import grown, tree_files
 
+from ..workloads import JOBS, matches, write_tree
 from .asking import Noted
 from .judged import Tally, points
 
@@ -44,7 +43,7 @@ def measure(model: LanguageModel, most: int, concurrency: int) -> Iterator[Tally
 
 def _jobs(scratch: Path) -> Iterator[tuple[Path, dict[str, Any], Workload]]:
     for place, job in enumerate(random.Random(0).sample(JOBS, len(JOBS))):
-        tree = grown(scratch / str(place), tree_files((HERE / f"{job['tree']}.txt").read_text(encoding="utf-8")))
+        tree = write_tree(scratch / str(place), job["tree"])
         found = workload(Job(tree, tree / job["directory"], job["command"], job["devices"], job["nodes"]))
         yield tree, job, found
 

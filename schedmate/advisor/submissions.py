@@ -137,17 +137,17 @@ class SubmissionAdvisor:
         predictor = self._model.predictor
         if predictor is None or found.method != UNKNOWN:
             return estimate
-        estimate = predictor.estimate(submission(about))
+        predicted = predictor.estimate(submission(about))
         return Estimate(
             id=estimate.id,
             job=event.job,
             attempt=event.attempt,
             incarnation=event.incarnation,
             time=event.time,
-            duration_s=estimate.median,
-            duration_low_s=estimate.low,
-            duration_high_s=estimate.high,
-            similar_jobs=list(estimate.rests_on),
+            duration_s=predicted.median,
+            duration_low_s=predicted.low,
+            duration_high_s=predicted.high,
+            similar_jobs=list(predicted.rests_on),
             method=PREDICTOR,
             model=predictor.version,
         )

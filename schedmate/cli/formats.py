@@ -11,7 +11,7 @@ from schedmate_records import KnownFormat, Reports, UserError, counted
 
 from ..settings.settings import Loaded
 from ..terminal import one_line
-from .console import say
+from .console import print_line
 from .listing import Csv, Json, print_rows
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
@@ -51,14 +51,14 @@ def show(context: typer.Context, fingerprint: Fingerprint) -> None:
     Example: `schedmate formats show 1f2e3d`
     """
     known = _one(context, fingerprint)
-    say(f"{known.fingerprint}  {_kind(known)}, by {one_line(known.author)}, {_utc(known.time)}")
+    print_line(f"{known.fingerprint}  {_kind(known)}, by {one_line(known.author)}, {_utc(known.time)}")
     for template in known.templates:
         if template.reports is Reports.NEITHER and not template.columns:
             continue
-        say(f"{template.reports}: {one_line(template.sample)}")
+        print_line(f"{template.reports}: {one_line(template.sample)}")
         for column in template.columns:
             unit = f" in {column.unit}" if column.unit != "none" else ""
-            say(
+            print_line(
                 f"  number {column.column + 1}: {column.role}{unit}{f', over {column.steps} steps' if column.steps > 1 else ''}"
             )
 
@@ -73,7 +73,7 @@ def forget(context: typer.Context, fingerprint: Fingerprint) -> None:
 
     known = _one(context, fingerprint)
     store(context.obj.settings, [forgotten(known)])
-    say(f"forgotten: {known.fingerprint}")
+    print_line(f"forgotten: {known.fingerprint}")
 
 
 @app.command()
@@ -90,7 +90,7 @@ def export(
 
     found = stored_formats(context.obj.settings)
     write_formats(file, found)
-    say(f"wrote {file}: {counted(len(found), 'format')}")
+    print_line(f"wrote {file}: {counted(len(found), 'format')}")
 
 
 @app.command("import")
@@ -104,7 +104,7 @@ def import_(context: typer.Context, file: Annotated[Path, typer.Argument(help="A
 
     found = read_formats(file)
     store(context.obj.settings, [imported(each) for each in found])
-    say(f"imported {counted(len(found), 'format')}")
+    print_line(f"imported {counted(len(found), 'format')}")
 
 
 @app.command()
@@ -147,10 +147,10 @@ def teach(
         raise typer.Exit(1)
     if output:
         write_formats(output, [record], append=True)
-        say(f"added to {output}; name it in processors.formats")
+        print_line(f"added to {output}; name it in processors.formats")
     else:
         store(settings, [record])
-        say(f"stored: {record.fingerprint}")
+        print_line(f"stored: {record.fingerprint}")
 
 
 def _choose(question: str, choices: Sequence[str], default: str) -> str:
@@ -163,7 +163,7 @@ def _choose(question: str, choices: Sequence[str], default: str) -> str:
             return entered
         if len(found) == 1:
             return str(found[0])
-        say(f"expected one of {', '.join(choices)}, got {one_line(entered)}")
+        print_line(f"expected one of {', '.join(choices)}, got {one_line(entered)}")
 
 
 def _one(context: typer.Context, fingerprint: str) -> KnownFormat:

@@ -127,13 +127,13 @@ def _watch(view: "View", look: Callable[[], tuple[Sequence["JobStatus"], str]], 
                 if time.monotonic() >= looked + every:
                     jobs, problem = look()
                     looked = time.monotonic()
-                    view = view.within(len(view.chosen(jobs)))
+                    view = view.with_row_in(len(view.chosen(jobs)))
                 size = (console.width, console.height)
                 live.update(
                     draw(view, jobs, paces, size=size, now=time.time(), note=note, details=details, problem=problem),
                     refresh=True,
                 )
                 for key in pressed(terminal, max(0.05, looked + every - time.monotonic())):
-                    view = view.press(key).within(len(view.chosen(jobs)))
+                    view = view.press(key).with_row_in(len(view.chosen(jobs)))
         except (KeyboardInterrupt, EOFError):
             return

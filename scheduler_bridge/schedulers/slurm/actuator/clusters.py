@@ -56,7 +56,7 @@ class SlurmClusters:
         """Return the nodes of the cluster that has the node `beside`; of all clusters where none is named."""
         if not beside:
             return [view for cluster in self._clusters for view in self._nodes_of(cluster)]
-        cluster = self._cluster_of(beside)
+        cluster = self._find_cluster(beside)
         return [] if cluster is None else self._nodes_of(cluster)
 
     def queue(self) -> Queue:
@@ -113,20 +113,20 @@ class SlurmClusters:
 
     def drain(self, node: str, reason: str, key: str) -> NodeView:
         """Drain a node in the one cluster that has it."""
-        cluster = self._known_cluster_of(node)
+        cluster = self._require_cluster(node)
         with self._asking(cluster) as actuator:
             return node_of(cluster, actuator.drain(node, reason, key))
 
     def undrain(self, node: str, key: str) -> NodeView:
         """Resume a node in the one cluster that has it."""
-        cluster = self._known_cluster_of(node)
+        cluster = self._require_cluster(node)
         with self._asking(cluster) as actuator:
             return node_of(cluster, actuator.undrain(node, key))
 
     def check(self, node: str) -> NodeCheck | None:
         """Run the operator's check on a node of the one cluster that has it."""
         try:
-            return self._clusters[self._known_cluster_of(node)].check(node)
+            return self._clusters[self._require_cluster(node)].check(node)
         except ActuatorError as error:
             return NodeCheck.from_output(None, str(error))
 
@@ -140,7 +140,7 @@ class SlurmClusters:
 
     def describe(self, node: str) -> str:
         """Return what Slurm shows of a node."""
-        with self._asking(self._known_cluster_of(node)) as actuator:
+        with self._asking(self._require_cluster(node)) as actuator:
             return actuator.describe(node)
 
     @contextmanager
@@ -177,7 +177,7 @@ class SlurmClusters:
         self._nodes[cluster] = frozenset(view.node for view in views)
         return views
 
-    def _cluster_of(self, node: str) -> str | None:
+    def _find_cluster(self, node: str) -> str | None:
         """Return the one cluster that has a node; None where none has it. Of one that is away, what it had last counts.
 
         Raises:
@@ -199,8 +199,8 @@ class SlurmClusters:
             raise away
         return having[0] if having else None
 
-    def _known_cluster_of(self, node: str) -> str:
-        cluster = self._cluster_of(node)
+    def _require_cluster(self, node: str) -> str:
+        cluster = self._find_cluster(node)
         if cluster is None:
             raise ActuatorError("a node that Slurm knows", repr(node[:40]), "name nodes as sinfo prints them")
         return cluster

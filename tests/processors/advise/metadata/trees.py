@@ -15,15 +15,6 @@ def grown(root: Path, files: dict[str, str]) -> Path:
     return root
 
 
-def tree_files(text: str) -> dict[str, str]:
-    """The files of a tree that is written as one text: each after a line `=== NAME`."""
-    found: dict[str, str] = {}
-    for part in text.split("=== ")[1:]:
-        name, _, content = part.partition("\n")
-        found[name] = content
-    return found
-
-
 def workload(root: Path, files: dict[str, str], command: str, devices: int = 1, nodes: int = 1) -> Workload:
     tree = grown(root, files)
     return read_workload(Job(tree, tree, command, devices, nodes))

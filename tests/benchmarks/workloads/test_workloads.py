@@ -1,46 +1,25 @@
-"""Jobs on source trees that were written for it, each in the style of one framework; their truth was written before they were read.
-
-A file of `workloads/` holds one tree: its files, each after a line `=== NAME`. An accepted name that begins with `~` matches within an
-answer; null is accepted where the source does not say.
-"""
+"""The reader on source trees that were written for it: benchmarks/workloads."""
 
 import functools
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.workloads import JOBS, matches, write_tree
 from processors.advise.metadata import Job
 from processors.advise.metadata.budget import Guard
 from processors.advise.metadata.reading import workload
-from processors.advise.metadata.registry import plain
 
-from .trees import grown, tree_files
-
-HERE = Path(__file__).parent / "workloads"
-JOBS = [json.loads(line) for line in (HERE / "jobs.jsonl").read_text(encoding="utf-8").splitlines()]
 MANDATORY = ("model_name", "task_type", "dataset_train", "dataset_valid", "iters", "iter_type")
 FIELDS = (*MANDATORY, "batch_size", "lr", "gpus")
 
 Judged = Callable[[int], dict[str, str]]
 
 
-def matches(answer: Any, accepted: Any) -> bool:
-    if not isinstance(accepted, str) or not isinstance(answer, str):
-        return (
-            bool(answer == pytest.approx(accepted))
-            if isinstance(answer, (int, float)) and accepted
-            else answer == accepted
-        )
-    if accepted.startswith("~"):
-        return plain(accepted) in plain(answer)
-    return plain(answer.rpartition("/")[2]) == plain(accepted.rpartition("/")[2])
-
-
 def _judged(job: dict[str, Any], root: Path) -> dict[str, str]:
-    tree = grown(root, tree_files((HERE / f"{job['tree']}.txt").read_text(encoding="utf-8")))
+    tree = write_tree(root, job["tree"])
     guard = Guard()
     answer = workload(Job(tree, tree / job["directory"], job["command"], job["devices"], job["nodes"]), guard)
     assert guard.failed == {}
