@@ -140,7 +140,7 @@ def teach(
     question = survey(log, settings.processors)
     if question is None:
         raise UserError(f"expected lines with numbers in {log}, found none that repeat")
-    answer = teach(question, Dialogue(say, _choose))
+    answer = teach(question, Dialogue(print_line, _choose))
     record = to_record(answer, question, author=person(), time=time.time(), person=True)
     SafeConsole(soft_wrap=True).print(report(read_with(log, settings.processors, record)))
     if _choose("Store this format?", ("yes", "no"), "yes") == "no":
