@@ -1,8 +1,12 @@
-"""One folder a scheduler, the same file names in each: `actuator` (what can be asked of it), `jobs` and `nodes` (how those are read)."""
+"""Schedulers: one folder for each, with the same names in each.
+
+`scheduler` describes it, `client` connects to it, `actuator` acts on it, and `events` ships its job events.
+"""
 
 from .base import Actuator
 from .errors import ActuatorError, SchedulerAway, translated
 from .queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
+from .scheduler import NoSettings, OwnerLookup, Scheduler, SchedulerSettings
 from .views import JobView, NodeView, SchedulerJobState, SchedulerNodeState
 
 __all__ = [
@@ -11,12 +15,16 @@ __all__ = [
     "Capacity",
     "JobView",
     "Need",
+    "NoSettings",
     "NodeView",
+    "OwnerLookup",
     "Queue",
     "RunningJob",
+    "Scheduler",
     "SchedulerAway",
     "SchedulerJobState",
     "SchedulerNodeState",
+    "SchedulerSettings",
     "Share",
     "WaitingJob",
     "translated",

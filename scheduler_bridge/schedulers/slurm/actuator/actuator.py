@@ -19,6 +19,7 @@ from ....act_keys import add_key, read_keys
 from ....checkpoint_note import add_note, is_tellable
 from ....node_check import NodeCheck
 from ....opt_out import opts_out
+from ...base import Actuator
 from ...errors import ActuatorError, SchedulerAway, translated
 from ...queue import Queue
 from ...views import JobView, NodeView, SchedulerJobState, SchedulerNodeState
@@ -35,7 +36,7 @@ from .settings import SlurmSettings
 log = structlog.get_logger(__name__)
 
 
-class SlurmActuator:
+class SlurmActuator(Actuator):
     """Slurm as an `Actuator`. The user that runs it must be an administrator of Slurm; to restart jobs alone, an operator.
 
     Keys of acts stand in a job's AdminComment and in a node's Comment; the reason of a drain begins with its key, too.

@@ -1,4 +1,4 @@
-"""What an operator sets of the schedulers: which Slurm clusters there are beside the local one."""
+"""Settings of Slurm: the section `[slurm]`."""
 
 from typing import Annotated, Any
 
