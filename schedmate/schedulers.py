@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ValidationError
 
-from scheduler_bridge.schedulers import Actuator, Scheduler, SchedulerSettings
+from scheduler_bridge.schedulers import Actuator
+from scheduler_bridge.schedulers.scheduler import Scheduler, SchedulerSettings
 
 from .plugins import SCHEDULERS, PluginError, installed, load_plugin
 from .settings.settings import LanguageModelSection, Loaded, Settings, SettingsError, explain

@@ -16,7 +16,7 @@ from ..settings.settings import Loaded
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-    from scheduler_bridge.schedulers import Scheduler
+    from scheduler_bridge.schedulers.scheduler import Scheduler
 
 SILENT_S = 30.0
 """Seconds without an answer from the scheduler after which the watcher is unhealthy: three commands that reached their limit of ten."""

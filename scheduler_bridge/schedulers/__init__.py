@@ -6,7 +6,6 @@
 from .base import Actuator
 from .errors import ActuatorError, SchedulerAway, translated
 from .queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
-from .scheduler import NoSettings, OwnerLookup, Scheduler, SchedulerSettings
 from .views import JobView, NodeView, SchedulerJobState, SchedulerNodeState
 
 __all__ = [
@@ -15,16 +14,12 @@ __all__ = [
     "Capacity",
     "JobView",
     "Need",
-    "NoSettings",
     "NodeView",
-    "OwnerLookup",
     "Queue",
     "RunningJob",
-    "Scheduler",
     "SchedulerAway",
     "SchedulerJobState",
     "SchedulerNodeState",
-    "SchedulerSettings",
     "Share",
     "WaitingJob",
     "translated",
