@@ -23,7 +23,7 @@ from ...base import Actuator
 from ...errors import ActuatorError, SchedulerAway, translated
 from ...queue import Queue
 from ...views import JobView, NodeView, SchedulerJobState, SchedulerNodeState
-from ..client import SlurmClient, SlurmJob, SlurmRefused, UnknownSlurmJob
+from ..client import InvalidSlurmJobId, SlurmClient, SlurmJob, SlurmRefused, UnknownSlurmJob
 from ..client.job_command import SlurmJobCommand
 from .checks import NodeChecks
 from .dependents import carry_over
@@ -81,10 +81,12 @@ class SlurmActuator(Actuator):
         return True
 
     def job(self, job: str) -> JobView | None:
-        """Return what Slurm says of a job; None where it does not know it, or forgot it (MinJobAge)."""
+        """Return Slurm's view of a job; None where Slurm does not know it, or forgot it (MinJobAge), or where the text is no job id."""
         with translated():
             try:
                 seen = self._client.job(job)
+            except InvalidSlurmJobId:
+                return None
             except UnknownSlurmJob:
                 return self._resubmission.view(job) if self._resubmission else None
             if self._resubmission and not _is_requeueable(seen) and self._resubmission.is_continued(job):
