@@ -1,10 +1,13 @@
 """Extensions that other distributions install: entry points (`importlib.metadata`), by group."""
 
-from typing import Any, cast
+from typing import Any
 
 from schedmate_records import UserError
 
 SCHEDULERS = "schedmate.schedulers"
+"""Each names a subclass of `scheduler_bridge.schedulers.scheduler.Scheduler`."""
+EMBEDDERS = "schedmate.embedders"
+"""Each names a function that takes the settings `embedder_model` and `embedder_url` and returns an `Embedder`."""
 
 
 class PluginError(UserError):
@@ -18,17 +21,16 @@ def installed(group: str) -> list[str]:
     return sorted({each.name for each in entry_points(group=group)})
 
 
-def load_plugin(group: str, name: str, base: type, what: str) -> Any:
+def load_plugin(group: str, name: str, what: str) -> Any:
     """Import the extension `name` and return it.
 
     Args:
         group: The group of entry points.
         name: The name of the entry point.
-        base: The class that the extension must derive from.
         what: A word for the extension in messages, such as `scheduler`.
 
     Raises:
-        PluginError: The extension is not installed, is installed twice, cannot be imported, or does not derive from `base`.
+        PluginError: The extension is not installed, is installed twice, or cannot be imported.
     """
     from importlib.metadata import entry_points  # noqa: PLC0415
 
@@ -40,9 +42,6 @@ def load_plugin(group: str, name: str, base: type, what: str) -> Any:
         owners = " and ".join(each.dist.name if each.dist else each.value for each in found)
         raise PluginError(f"expected one {what} named {name}, got one of {owners} each: uninstall all but one")
     try:
-        loaded = found[0].load()
+        return found[0].load()
     except Exception as error:  # the import runs code of another distribution
         raise PluginError(f"expected the {what} {name} ({found[0].value}) to be importable: {error!r}") from error
-    if not (isinstance(loaded, type) and issubclass(loaded, base)):
-        raise PluginError(f"expected a subclass of {base.__name__} at {found[0].value}, got {loaded!r}")
-    return cast(Any, loaded)

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 def find_scheduler(name: str) -> Scheduler:
     """Return an installed scheduler. Raises `PluginError` where it is not installed or cannot be used."""
-    found = load_plugin(SCHEDULERS, name, Scheduler, "scheduler")
+    found = load_plugin(SCHEDULERS, name, "scheduler")
+    if not (isinstance(found, type) and issubclass(found, Scheduler)):
+        raise PluginError(f"expected a subclass of Scheduler as the scheduler {name}, got {found!r}")
     try:
         scheduler: Scheduler = found()
     except TypeError as error:  # an abstract method is missing

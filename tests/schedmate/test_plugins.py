@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from schedmate.plugins import SCHEDULERS, PluginError, installed
+from schedmate.assembly import open_embedder
+from schedmate.plugins import EMBEDDERS, SCHEDULERS, PluginError, installed
 from schedmate.schedulers import find_scheduler, watchable_schedulers
 
 Install = Callable[..., None]
@@ -30,6 +31,12 @@ class Kafka(Complete):
     name = "kafka"
 
 number = 7
+
+class Ones:
+    name = "ones"
+    def __init__(self, model, url):
+        self.model, self.url = model, url
+    def embed(self, texts): ...
 """
 
 
@@ -39,12 +46,12 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "some_schedulers", raising=False)
 
-    def add(distribution: str, **entries: str) -> None:
+    def add(distribution: str, group: str = SCHEDULERS, /, **entries: str) -> None:
         metadata = tmp_path / f"{distribution}-1.0.dist-info"
         metadata.mkdir()
         (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n")
         lines = [f"{name} = {value}" for name, value in entries.items()]
-        (metadata / "entry_points.txt").write_text("\n".join([f"[{SCHEDULERS}]", *lines]) + "\n")
+        (metadata / "entry_points.txt").write_text("\n".join([f"[{group}]", *lines]) + "\n")
 
     return add
 
@@ -100,3 +107,13 @@ def test_schedulers_are_listed_without_their_clients() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "[]\n"
+
+
+def test_embedder_of_another_distribution_is_found(install: Install) -> None:
+    assert {"flag", "http", "onnx"} <= set(installed(EMBEDDERS))
+    install("other", EMBEDDERS, ones="some_schedulers:Ones")
+    assert vars(open_embedder("ones", "a model", "http://h")) == {"model": "a model", "url": "http://h"}
+    with pytest.raises(
+        PluginError, match="expected an installed embedder, got zeros; installed: flag, http, ones, onnx"
+    ):
+        open_embedder("zeros", "")
