@@ -51,16 +51,16 @@ class Actuator(ABC):
         """Put a failed job back in the queue, away from some nodes, and let it know the checkpoint from which it may go on.
 
         A job that runs, ended with exit code 0 or was cancelled is refused: it is looked at right before.
-        `checkpoint` is a path in the job's own words: it may be told to that job, and is never part of a command.
+        `checkpoint` is a path in the job's own words: the job may receive it, and no command contains it.
         """
         _refuse(self, Action.RESTART, job)
 
     def cancel_packing(self, job: str, key: str) -> JobView:
-        """Stop a running job that was packed beside another, and put it back in the queue, never to be packed again."""
+        """Stop a running job that was packed with another, and put it back in the queue; it is not packed again."""
         _refuse(self, Action.CANCEL_PACKING, job)
 
     def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
-        """Stop a running job and put it back in the queue, for `delay` seconds at least: another one shall have its place."""
+        """Stop a running job and put it back in the queue, for at least `delay` seconds, so that another job can take its place."""
         _refuse(self, Action.EVICT, job)
 
     def signal(self, job: str, signal: str) -> None:
