@@ -3,7 +3,7 @@
 Every command reads it, so a stage declares its structure in a file of its own, `settings.py`, that imports nothing else of ours.
 """
 
-from typing import Literal
+from typing import Annotated
 
 from pydantic import BaseModel, Field, PositiveInt
 
@@ -14,8 +14,10 @@ from .interference.settings import InterferenceSettings
 class ClassifierSettings(BaseModel, frozen=True, extra="forbid"):
     """How lines are classified."""
 
-    embedder: Literal["none", "onnx", "flag", "http"] = Field(
-        "none", description="What helps to classify lines that no signature knows; character n-grams alone without one."
+    embedder: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")] = Field(
+        "none",
+        description="Embedder that helps to classify lines that no signature knows: onnx, flag, http, or another one that is installed; "
+        "none: character n-grams alone.",
     )
     embedder_model: str = Field(
         "",

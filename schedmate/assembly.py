@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
 
 from processors.classify.classifier import LineClassifier
 from processors.classify.embedder import Embedder
@@ -21,6 +20,7 @@ from processors.track.tracker import MetricTracker
 from streams.transport import Producer
 
 from .format_files import configured_formats
+from .plugins import EMBEDDERS, PluginError, load_plugin
 from .settings.settings import Settings, SettingsError
 
 
@@ -110,30 +110,22 @@ def producer_factory(settings: Settings) -> Callable[[], Producer]:
     return lambda: KafkaProducer(connection)
 
 
+def open_embedder(name: str, model: str, url: str = "") -> Embedder:
+    """Return the installed embedder `name`. Raises `ImportError`, `OSError`, `ValueError` or `PluginError` where it cannot be loaded.
+
+    Args:
+        name: The name of its entry point.
+        model: Directory or name of the model.
+        url: Address of the model's server, where it has one.
+    """
+    embedder: Embedder = load_plugin(EMBEDDERS, name, "embedder")(model, url)
+    return embedder
+
+
 def _embedder(settings: ProcessorSettings) -> Embedder | None:
+    if settings.embedder == "none":
+        return None
     try:
-        return _loaded(settings)
-    except (ImportError, OSError, ValueError) as error:
+        return open_embedder(settings.embedder, settings.embedder_model, settings.embedder_url)
+    except (ImportError, OSError, ValueError, PluginError) as error:
         raise SettingsError(f"processors.embedder = {settings.embedder}: {error}") from error
-
-
-def local_embedder(kind: Literal["onnx", "flag"], model: str) -> Embedder:
-    """Return a sentence embedder in this process. Raises `ImportError`, `OSError` or `ValueError` where it cannot be loaded."""
-    if kind == "onnx":
-        from processors.classify.onnx import OnnxEmbedder
-
-        return OnnxEmbedder(Path(model))
-    from processors.classify.flag import DEFAULT_MODEL, FlagEmbedder
-
-    return FlagEmbedder(model or DEFAULT_MODEL)
-
-
-def _loaded(settings: ProcessorSettings) -> Embedder | None:
-    if settings.embedder in ("onnx", "flag"):
-        return local_embedder(settings.embedder, settings.embedder_model)
-    if settings.embedder == "http":
-        from streams.model_worker.http_server import HttpModelServer
-        from streams.model_worker.served_embedder import ServedEmbedder
-
-        return ServedEmbedder(HttpModelServer(settings.embedder_url, settings.embedder_model))
-    return None

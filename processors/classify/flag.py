@@ -48,3 +48,8 @@ class FlagEmbedder:
             return np.zeros((0, 0), np.float32)
         answer = self._model.encode(list(texts))
         return unit(np.asarray(answer["dense_vecs"] if isinstance(answer, dict) else answer, np.float32))
+
+
+def open_embedder(model: str, _url: str = "") -> FlagEmbedder:
+    """Return the embedder of a model, BGE-m3 where none is named; the entry point `flag`."""
+    return FlagEmbedder(model or DEFAULT_MODEL)

@@ -76,3 +76,8 @@ def _only(directory: Path, pattern: str, preferred: str) -> Path:
             f"expected {pattern} under {directory}, found none: name a directory with a model and its tokenizer"
         )
     return next((path for path in found if path.name == preferred), found[0])
+
+
+def open_embedder(model: str, _url: str = "") -> OnnxEmbedder:
+    """Return the embedder of a directory with a model; the entry point `onnx`."""
+    return OnnxEmbedder(Path(model))

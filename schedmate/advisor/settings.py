@@ -1,7 +1,7 @@
 """What an operator sets of the advisor."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, NonNegativeFloat
 
@@ -22,9 +22,10 @@ class AdvisorSettings(BaseModel, frozen=True, extra="forbid"):
         STATE / "advisor-models",
         description="Directory of trained models; `current` in it is the one that answers where no past job is similar.",
     )
-    embedder: Literal["none", "onnx", "flag"] = Field(
+    embedder: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")] = Field(
         "none",
-        description="What embeds metadata records: ONNX Runtime on CPU, FlagEmbedding where there is a GPU, or their words alone.",
+        description="Embedder of metadata records: onnx (ONNX Runtime on CPU), flag (FlagEmbedding on a GPU), or another one that is "
+        "installed; none: their words alone.",
     )
     embedder_model: str = Field(
         "", description="Directory or name of the embedding model; empty: BGE-m3, for `flag` alone."

@@ -7,8 +7,9 @@ from processors.advise.past.embedding import Embed, by_model, command_vector, re
 from processors.advise.past.similar_jobs import MemorySimilarJobs
 from streams.resilience import Outage
 
-from ..assembly import local_embedder
+from ..assembly import open_embedder
 from ..cli.extras import require
+from ..plugins import PluginError
 from ..settings.settings import RedisSection, Settings, SettingsError
 from .history_file import HistoryFile
 from .settings import AdvisorSettings
@@ -51,9 +52,11 @@ def _of_record(settings: AdvisorSettings) -> tuple[Embed, str]:
     """Return what embeds metadata records, and its name."""
     if settings.embedder == "none":
         return record_vector, "words"
+    if settings.embedder == "http":
+        raise SettingsError("advisor.embedder: expected an embedder in this process, got http")
     try:
-        embedder = local_embedder(settings.embedder, settings.embedder_model)
-    except (ImportError, OSError, ValueError) as error:
+        embedder = open_embedder(settings.embedder, settings.embedder_model)
+    except (ImportError, OSError, ValueError, PluginError) as error:
         raise SettingsError(f"advisor.embedder = {settings.embedder}: {error}") from error
     return by_model(embedder.embed), embedder.name
 

@@ -1,6 +1,5 @@
 """`schedmate collect`: log files, tailed and shipped."""
 
-import shutil
 import socket
 from functools import partial
 from pathlib import Path
@@ -62,7 +61,7 @@ def command(
         typer.Option(
             metavar="USER",
             help="Accept files of this user for any job in their names; `*`: of every user.",
-            show_default="the owner of the job in Slurm; oneself; root",
+            show_default="the owner of the job, as the scheduler (bridge.scheduler) names it; oneself; root",
         ),
     ] = None,
     socket_path: Annotated[
@@ -89,7 +88,6 @@ def command(
     `schedmate collect --socket /run/schedmate/collector.sock`,
     `schedmate collect --pattern '/(?P<job>\d+)/rank(?P<rank>\d+)\.(?P<stream>out|err)$' '/logs/**/rank*'`
     """
-    from scheduler_bridge.schedulers.slurm.owners import SlurmOwners
     from streams.kafka import KafkaProducer
     from streams.producers.checkpoint import InvalidCheckpoint
     from streams.producers.chunker import ChunkLimits
@@ -103,18 +101,18 @@ def command(
     from streams.transport import Producer
 
     from ..connections import kafka_connection
+    from ..schedulers import chosen_scheduler, settings_of
     from ..services.service import service
 
     loaded: Loaded = context.obj
     settings = loaded.settings
     if not (globs or node_log or socket_path or pod_logs):
         fail("expected files to collect, or --socket PATH, got none: schedmate collect '/home/*/slurm-*.out'")
-    owners = SlurmOwners(settings.slurm.clusters)
+    scheduler = chosen_scheduler(loaded)
+    owners = scheduler.owners(settings_of(loaded, scheduler))
     try:
         trusted = set(trust_owner or ())
-        trust = FileTrust(
-            user_ids(trusted - {"*"}), "*" in trusted, owners.owner_of if shutil.which("squeue") else None
-        )
+        trust = FileTrust(user_ids(trusted - {"*"}), "*" in trusted, owners.owner_of if owners else None)
     except UnknownUser as error:
         fail(str(error))
         return
@@ -158,7 +156,8 @@ def command(
             collector.run(running.stop)
         finally:
             collector.close()
-            owners.close()
+            if owners:
+                owners.close()
 
 
 def _problems(collector: "Collector", pods: "PodLogs | None") -> list[str]:

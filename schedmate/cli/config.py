@@ -3,7 +3,7 @@
 from typing import Annotated
 
 import typer
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 
 from ..settings.settings import Loaded, Settings
 from .console import print_line
@@ -32,10 +32,15 @@ def command(
 
         print_line(example())
         return
+    from ..schedulers import chosen_scheduler, find_scheduler, section_of
+
     loaded: Loaded = context.obj
+    sections: dict[str, BaseModel] = {section: getattr(loaded.settings, section) for section in Settings.model_fields}
+    chosen = chosen_scheduler(loaded)
+    for name in sorted({chosen.name, *loaded.schedulers}):
+        sections[name] = section_of(loaded, find_scheduler(name))
     rows = []
-    for section in Settings.model_fields:
-        values = getattr(loaded.settings, section)
+    for section, values in sections.items():
         for name, field in type(values).model_fields.items():
             origin = loaded.origins.get((section, name), "default")
             if not changed or origin != "default":

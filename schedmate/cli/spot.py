@@ -24,14 +24,14 @@ def command(context: typer.Context) -> None:
 
     from ..assembly import producer_factory
     from ..connections import kafka_connection, permitted, wait_for_broker
+    from ..schedulers import actuator
     from ..services.service import service
     from ..services.spot import READ, PastQuotas, SpotService
     from ..spot.quotas import Quotas
-    from .bridge import actuator
 
     loaded: Loaded = context.obj
     settings = loaded.settings
-    scheduler = actuator(settings.bridge, settings.slurm.clusters)
+    scheduler = actuator(loaded)
     group = f"{settings.kafka.group}-spot"
     with service(settings, "spot") as running:
         running.telemetry.health = kafka_connection(settings.kafka).problems

@@ -58,8 +58,8 @@ def command(
     """
     from ..advisor.known_durations import known_durations
     from ..advisor.starts import present
+    from ..schedulers import actuator
     from ..simulate.starts import start_ranges
-    from .bridge import actuator
 
     loaded: Loaded = context.obj
     if every is not None:
@@ -67,7 +67,7 @@ def command(
             raise typer.BadParameter("it is for all jobs, and prints nothing", param_hint="--every")
         _service(loaded, every, futures)
         return
-    queue = actuator(loaded.settings.bridge, loaded.settings.slurm.clusters).queue()
+    queue = actuator(loaded).queue()
     now = time.time()
     begin = parse_since(since, now) if since else -math.inf
     with known_durations(loaded.settings.redis) as known:
@@ -127,12 +127,12 @@ def _service(loaded: Loaded, every_s: float, futures: int) -> None:
     from ..advisor.known_durations import known_durations
     from ..assembly import producer_factory
     from ..connections import kafka_connection, permitted, wait_for_broker
+    from ..schedulers import actuator
     from ..services.service import service
     from ..services.starts import StartsService
-    from .bridge import actuator
 
     settings = loaded.settings
-    scheduler = actuator(settings.bridge, settings.slurm.clusters)
+    scheduler = actuator(loaded)
     with service(settings, "starts") as running, known_durations(settings.redis) as known:
         running.telemetry.health = kafka_connection(settings.kafka).problems
         connection = permitted(settings.kafka, "starts", running.stop)

@@ -12,7 +12,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,7 +22,7 @@ from pydantic_settings import SettingsError as PydanticSettingsError
 
 from processors.settings import ProcessorSettings
 from schedmate_records import UserError
-from scheduler_bridge.schedulers.settings import SlurmSection
+from scheduler_bridge.schedulers.slurm.settings import SlurmSection
 from scheduler_bridge.settings import BridgeSettings
 from sinks.settings import ClickHouseSettings, RedisSettings
 from streams.settings import KafkaSettings, LanguageModelSettings, ProducerSettings
@@ -30,6 +30,7 @@ from streams.settings import KafkaSettings, LanguageModelSettings, ProducerSetti
 from .. import SETTINGS_FILE
 from ..advisor.settings import AdvisorSettings
 from ..notifications.settings import NotifySettings
+from ..plugins import SCHEDULERS, installed
 from ..spot.settings import SpotSettings
 from ..web.settings import WebSettings
 from .passwords import without_password
@@ -154,10 +155,17 @@ class Settings(BaseSettings):
 
 @dataclass(frozen=True)
 class Loaded:
-    """The settings in force, and where each came from: `default`, `file PATH`, `environment` or `flag`."""
+    """The settings in force.
+
+    Attributes:
+        settings: The settings.
+        origins: The origin of each that is set, by section and name: `file PATH`, `environment` or `flag`.
+        schedulers: Values in the sections of schedulers that other distributions install; `schedmate.schedulers` checks them.
+    """
 
     settings: Settings
     origins: Mapping[tuple[str, str], str]
+    schedulers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def load(file: Path | None = None, flags: Mapping[str, str] | None = None) -> Loaded:
@@ -185,28 +193,62 @@ def _merged(layers: Sequence[tuple[str, Mapping[str, Any]]]) -> Loaded:
     """Return the settings of all layers; a later one wins. Raises as `load` does."""
     for origin, layer in layers:
         _refuse_addresses(layer, origin)
-    merged: dict[str, Any] = {}
+    sections: dict[str, Any] = {}
     origins: dict[tuple[str, str], str] = {}
+    chosen = _chosen_scheduler(layers)
     for origin, layer in layers:
         for section, values in layer.items():
-            _check_name(section, Settings.model_fields, origin, "section")
-            model = Settings.model_fields[section].annotation
-            assert model is not None
+            _check_names(section, values, origin, chosen)
             for name, value in values.items() if isinstance(values, Mapping) else []:
-                if (section, name) in REPLACED:
-                    raise SettingsError(f"{origin}: {section}.{name} is no setting any more: {REPLACED[section, name]}")
-                _check_name(name, model.model_fields, origin, f"setting of [{section}]")
-                merged.setdefault(section, {})[name] = value
+                sections.setdefault(section, {})[name] = value
                 origins[section, name] = origin
+    schedulers = {section: sections.pop(section) for section in [*sections] if section not in Settings.model_fields}
     try:
-        settings = Settings(**merged)
+        settings = Settings(**sections)
     except ValidationError as error:
-        raise SettingsError("\n".join(_explain(problem, origins) for problem in error.errors())) from None
+        raise SettingsError("\n".join(explain(problem, origins) for problem in error.errors())) from None
     for (section, name), origin in origins.items():
-        value = getattr(getattr(settings, section), name)
+        value = getattr(getattr(settings, section, None), name, None)
         if isinstance(value, float) and not value < LARGEST:
             raise SettingsError(f"{origin}: {section}.{name}: expected a number below {LARGEST:g}, got {value}")
-    return Loaded(settings, origins)
+    return Loaded(settings, origins, schedulers)
+
+
+def _chosen_scheduler(layers: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
+    """Return the value of `bridge.scheduler`; empty where no layer sets it."""
+    chosen = ""
+    for _, layer in layers:
+        bridge = layer.get("bridge")
+        if isinstance(bridge, Mapping) and isinstance(bridge.get("scheduler"), str):
+            chosen = bridge["scheduler"]
+    return chosen
+
+
+def _check_names(section: str, values: Any, origin: str, chosen: str) -> None:
+    """Raise `SettingsError` for a section that is neither ours nor a scheduler's, and for an unknown name in one of ours.
+
+    The section of the scheduler `chosen` is accepted where that scheduler is not installed too: hosts of producers have the same file.
+    """
+    if section not in Settings.model_fields:
+        if section != chosen and not _is_scheduler(section):
+            _check_name(section, Settings.model_fields, origin, "section")
+        return
+    for name in values if isinstance(values, Mapping) else ():
+        if (section, name) in REPLACED:
+            raise SettingsError(f"{origin}: {section}.{name} is no setting any more: {REPLACED[section, name]}")
+        _check_name(name, _model(section).model_fields, origin, f"setting of [{section}]")
+
+
+def _is_scheduler(section: str) -> bool:
+    """Return whether a section belongs to an installed scheduler. Reads the metadata of all distributions."""
+    return section in installed(SCHEDULERS)
+
+
+def _model(section: str) -> type[BaseModel]:
+    model = Settings.model_fields[section].annotation
+    assert isinstance(model, type)
+    assert issubclass(model, BaseModel)
+    return model
 
 
 def _check_environment(environment: Iterable[str]) -> None:
@@ -215,7 +257,7 @@ def _check_environment(environment: Iterable[str]) -> None:
     sections = tuple(f"{PREFIX}{section}__".upper() for section, _ in _sections())
     for name in sorted(name for name in environment if name.upper().startswith(PREFIX)):
         ours = name.upper() in taken | OTHER_VARIABLES or name.upper().startswith((*sections, f"{PREFIX}TEST_"))
-        if ours or _OF_KUBERNETES.search(name):
+        if ours or _OF_KUBERNETES.search(name) or _of_scheduler(name):
             continue
         comparable = {each.removeprefix(PREFIX).replace("__", "_"): each for each in taken}
         near = difflib.get_close_matches(name.upper().removeprefix(PREFIX).replace("__", "_"), comparable, n=1)
@@ -224,19 +266,28 @@ def _check_environment(environment: Iterable[str]) -> None:
 
 
 def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
-    for section, field in Settings.model_fields.items():
-        assert isinstance(field.annotation, type)
-        assert issubclass(field.annotation, BaseModel)
-        yield section, field.annotation
+    for section in Settings.model_fields:
+        yield section, _model(section)
+
+
+def _of_scheduler(variable: str) -> tuple[str, str] | None:
+    """Return the section and the name of a setting of an installed scheduler; None of any other variable."""
+    section, separator, name = variable.lower().removeprefix(PREFIX.lower()).partition("__")
+    ours = section in Settings.model_fields or not (separator and name)
+    return None if ours or not _is_scheduler(section) else (section, name)
 
 
 def _environment() -> Mapping[str, Any]:
     try:
-        return EnvSettingsSource(Settings)()
+        found: dict[str, Any] = EnvSettingsSource(Settings)()
     except RecursionError as error:
         raise SettingsError(f"environment: expected settings, got {_TOO_DEEP}") from error
     except PydanticSettingsError as error:
         raise SettingsError(f"environment: {error}; expected variables such as SCHEDMATE_KAFKA__BROKERS") from None
+    for variable, value in os.environ.items():
+        if variable.upper().startswith(PREFIX) and (of := _of_scheduler(variable)):
+            found.setdefault(of[0], {})[of[1]] = value
+    return found
 
 
 def _read(path: Path) -> Mapping[str, Any]:
@@ -292,7 +343,8 @@ def _check_name(name: str, fields: Mapping[str, Any], origin: str, what: str) ->
         raise SettingsError(f"{origin}: unknown {what}: {name}; {hint}")
 
 
-def _explain(problem: Any, origins: Mapping[tuple[str, str], str]) -> str:
+def explain(problem: Any, origins: Mapping[tuple[str, str], str]) -> str:
+    """Return one of pydantic's problems as a sentence, with the setting, its origin and its value."""
     section, name = (*map(str, problem["loc"][:2]), "")[:2]
     origin = origins.get((section, name), "settings")
     value = "(hidden)" if name in SECRETS else without_password(repr(problem.get("input")))

@@ -1,4 +1,7 @@
-"""One folder a scheduler, the same file names in each: `actuator` (what can be asked of it), `jobs` and `nodes` (how those are read)."""
+"""Schedulers: one folder for each, with the same names in each.
+
+`scheduler` describes it, `client` connects to it, `actuator` acts on it, and `events` ships its job events.
+"""
 
 from .base import Actuator
 from .errors import ActuatorError, SchedulerAway, translated

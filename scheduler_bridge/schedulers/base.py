@@ -1,6 +1,7 @@
-"""What the bridge may ask of a scheduler, and nothing more."""
+"""The operations of a scheduler that the bridge uses."""
 
-from typing import NoReturn, Protocol
+from abc import ABC, abstractmethod
+from typing import NoReturn
 
 from schedmate_records import Action
 
@@ -10,53 +11,56 @@ from .queue import Queue
 from .views import JobView, NodeView
 
 
-class Actuator(Protocol):
+class Actuator(ABC):
     """One scheduler.
 
-    Every action asks for what it needs first, is carried out, and is then verified by asking the scheduler again. It returns what was
-    seen, and raises `ActuatorError` where the scheduler refuses or does not show the effect, `SchedulerAway` where it cannot be
-    asked. No call blocks for ever: each has time limits of its own. `key` (see `act_keys`) is kept at the scheduler, beside the job
-    or node. A call that is made again after one was cut off, with the same key, goes on where that one stopped.
+    An action checks its preconditions, acts, and asks the scheduler again to verify the effect. It returns the view after the action.
+    It raises `ActuatorError` where the scheduler refuses or does not show the effect, and `SchedulerAway` where the scheduler does not
+    answer. Every call has a time limit. The scheduler keeps `key` (see `act_keys`) with the job or node. A call that is repeated with
+    the same key, after one that was interrupted, continues where that one stopped.
 
-    What a subclass does not implement is refused, and knows no job and no node.
+    A subclass must implement `supports` and `job`. The other methods have defaults: actions are refused, and lists are empty.
+
+    Attributes:
+        name: Name of the scheduler, as in `bridge.scheduler`.
     """
 
     name: str
 
+    @abstractmethod
     def supports(self, action: Action) -> bool:
-        """Can this scheduler do it? The bridge never asks for what it cannot."""
-        return False
+        """Return whether the scheduler can carry out `action`. The bridge never requests an action that is not supported."""
 
     def can_signal(self) -> bool:
-        """Can a running job be sent a signal? Else one that is evicted gets no more time than the scheduler gives to what it stops."""
+        """Return whether a running job can receive a signal. Without it, an evicted job has only the scheduler's own grace period."""
         return False
 
+    @abstractmethod
     def job(self, job: str) -> JobView | None:
-        """Return what the scheduler says of a job; None where it does not know the job (any more)."""
-        return None
+        """Return the scheduler's view of a job; None where the scheduler does not know it (any more)."""
 
     def nodes(self, beside: str = "", /) -> list[NodeView]:
-        """Return what the scheduler says of all its nodes; where it is several clusters, of those beside the node of that name."""
+        """Return the scheduler's view of all nodes; with several clusters, of those in the cluster of the node `beside`."""
         return []
 
     def queue(self) -> Queue:
-        """Return all jobs that wait or run, and all nodes. Asked only where the operator lets jobs be evicted for others."""
+        """Return all waiting and running jobs, and all nodes. Called only where the operator lets jobs be evicted for others."""
         return Queue()
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
         """Put a failed job back in the queue, away from some nodes, and let it know the checkpoint from which it may go on.
 
         A job that runs, ended with exit code 0 or was cancelled is refused: it is looked at right before.
-        `checkpoint` is a path in the job's own words: it may be told to that job, and is never part of a command.
+        `checkpoint` is a path in the job's own words: the job may receive it, and no command contains it.
         """
         _refuse(self, Action.RESTART, job)
 
     def cancel_packing(self, job: str, key: str) -> JobView:
-        """Stop a running job that was packed beside another, and put it back in the queue, never to be packed again."""
+        """Stop a running job that was packed with another, and put it back in the queue; it is not packed again."""
         _refuse(self, Action.CANCEL_PACKING, job)
 
     def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
-        """Stop a running job and put it back in the queue, for `delay` seconds at least: another one shall have its place."""
+        """Stop a running job and put it back in the queue, for at least `delay` seconds, so that another job can take its place."""
         _refuse(self, Action.EVICT, job)
 
     def signal(self, job: str, signal: str) -> None:

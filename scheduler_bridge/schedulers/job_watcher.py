@@ -55,7 +55,7 @@ class JobWatcher(ABC, Generic[K]):
 
     Args:
         connect: Connects to the broker; called in another thread.
-        checkpoint: The file; its directory must be there.
+        checkpoint: The file; its directory is created.
         known: The type of what is remembered of each job.
         scheduler: Its name, as a person reads it.
         away: What `look` raises where the scheduler does not answer.
@@ -81,6 +81,7 @@ class JobWatcher(ABC, Generic[K]):
         self.metrics = metrics
         self.last_look = 0.0
         self.shipper = Shipper(connect, f"{scheduler.lower()}-events", memory=memory, clock=clock)
+        checkpoint.parent.mkdir(parents=True, exist_ok=True)
         self._checkpoint = checkpoint
         self._away = away
         self._clock = clock

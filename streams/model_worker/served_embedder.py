@@ -70,3 +70,8 @@ class ServedEmbedder:
 def _sendable(text: str) -> str:
     """Return what is sent of `text`: no half of a character, and never nothing, which servers refuse."""
     return text[:LONGEST].encode("utf-8", "replace").decode() or " "
+
+
+def open_embedder(model: str, url: str) -> ServedEmbedder:
+    """Return the embedder of a model that a server holds; the entry point `http`."""
+    return ServedEmbedder(HttpModelServer(url, model))

@@ -1,23 +1,19 @@
 """CONTRIBUTING.md: what it says to write works as it is written."""
 
-import importlib.util
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+import tomllib
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import pytest
 
-from processors.diagnose.catalogue import load
-from scheduler_bridge.schedulers import Actuator, ActuatorError, SchedulerJobState
-from scheduler_bridge.schedulers.local.actuator import LocalActuator, LocalScheduler
+from processors.diagnose import catalogue
+from schedmate.schedulers import actuator
+from schedmate.settings.settings import load
+from scheduler_bridge.schedulers import ActuatorError
 from tests.processors.track import test_formats as formats
 from tests.processors.track.expecting import expect_however_cut
 from tests.schedmate.forked import run_forked
@@ -57,19 +53,10 @@ def apply(change: str, tree: Path) -> None:
     file.write_text(text.replace(before, after))
 
 
-def module(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec
-    assert spec.loader
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
 def test_the_signature_is_taken_and_found(tmp_path: Path) -> None:
     own = tmp_path / "mine.toml"
     own.write_text(shown("A signature", "toml"))
-    [signature] = [each for each in load([own]) if each.name == "license_lost"]
+    [signature] = [each for each in catalogue.load([own]) if each.name == "license_lost"]
     log = tmp_path / "train.log"
     log.write_text(f"{signature.counter}\n{signature.example}\n")
     found = run_forked("--set", f"processors.signatures={own}", "signatures", "test", log)
@@ -83,43 +70,34 @@ def test_the_format_is_read_however_it_is_cut() -> None:
     expect_however_cut(lines, expected)
 
 
-CHECKS: dict[str, Any] = {
-    "pytest": pytest,
-    "suppress": suppress,
-    "Actuator": Actuator,
-    "ActuatorError": ActuatorError,
-}
-exec(shown("An actuator", "python"), CHECKS)
+IMPORTS = """
+from pydantic import BaseModel, Field
+from schedmate_records import Action
+from scheduler_bridge.schedulers import Actuator, JobView
+from scheduler_bridge.schedulers.scheduler import Scheduler, SchedulerSettings
+"""
 
 
-@pytest.fixture
-def example(tmp_path: Path) -> dict[str, object]:
-    """What the checks of an actuator ask for, of the one in examples/."""
-    for name, state in (("failed", "failed"), ("running", "running")):
-        job = {"state": state, "attempt": 0, "nodes": ["n1"], "excluded": [], "user": "ada"}
-        (tmp_path / f"{name}.json").write_text(json.dumps(job))
-    actuator = module(ROOT / "examples" / "actuator.py").DirectoryActuator(tmp_path)
-    return {"actuator": actuator, "failed_job": "failed", "running_job": "running"}
+def test_scheduler_is_found_by_its_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "schedmate_pbs.py").write_text(IMPORTS + shown("A scheduler", "python"))
+    groups = tomllib.loads(shown("A scheduler", "toml"))["project"]["entry-points"]
+    metadata = tmp_path / "schedmate_pbs-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: schedmate-pbs\nVersion: 1.0\n")
+    lines = [f"[{group}]\n{name} = {to}" for group, entries in groups.items() for name, to in entries.items()]
+    (metadata / "entry_points.txt").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("SCHEDMATE_CONFIG", os.devnull)
+    made = actuator(load(flags={"bridge.scheduler": "pbs", "pbs.server": "head"}))
+    assert vars(made) == {"server": "head"}
+    with pytest.raises(ActuatorError, match="a scheduler that can restart"):
+        made.restart("1", (), "restart/0123456789abcdef")
+    assert (made.nodes(), made.job("1")) == ([], None)
 
 
-@pytest.fixture
-def local() -> Iterator[dict[str, object]]:
-    """The same of the local scheduler, on real processes."""
-    scheduler = LocalScheduler(lambda _: None, lambda _: None, slots=2, grace=1.0)
-    fails_once = ["sh", "-c", 'test "$LOCAL_RESTART_COUNT" = 1 && exec sleep 60; exit 3']
-    failed, running = scheduler.submit(fails_once), scheduler.submit(["sleep", "60"])
-    wanted = {failed: SchedulerJobState.FAILED, running: SchedulerJobState.RUNNING}
-    assert scheduler.wait(lambda jobs: {seen.job: seen.state for seen in jobs} == wanted, 20)
-    yield {"actuator": LocalActuator(scheduler), "failed_job": failed, "running_job": running}
-    scheduler.close()
-
-
-@pytest.mark.parametrize("stand", ["example", "local"])
-@pytest.mark.parametrize("name", [name for name in CHECKS if name.startswith("test_")])
-def test_what_holds_for_every_actuator(name: str, stand: str, request: pytest.FixtureRequest) -> None:
-    check: Callable[..., None] = CHECKS[name]
-    given = request.getfixturevalue(stand)
-    check(**{argument: given[argument] for argument in check.__annotations__ if argument in given})
+def test_section_about_schedulers_is_short() -> None:
+    section = TEXT.partition("\n## A scheduler\n")[2].partition("\n## ")[0]
+    assert len(section.split()) <= 250
 
 
 @pytest.fixture
@@ -187,7 +165,7 @@ def test_links_files_and_targets_that_are_named_exist() -> None:
     for path in re.findall(
         r"(?<![\w/])((?:tests|processors|examples|schedmate|scheduler_bridge|docs)/[\w./-]*\w)", TEXT
     ):
-        assert (ROOT / path).exists() or "NAME" in path or "loss_limit" in path, path
+        assert (ROOT / path).exists() or "loss_limit" in path, path
     makefile = (ROOT / "Makefile").read_text()
     for targets in re.findall(r"^ {4}make ([a-z -]+?)(?: {2,}|$)", TEXT, re.MULTILINE):
         assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets.split())

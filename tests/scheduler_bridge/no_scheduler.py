@@ -1,10 +1,10 @@
 """A scheduler that can do nothing; tests add what they need."""
 
 from schedmate_records import Action
-from scheduler_bridge.schedulers import JobView, NodeView, Queue
+from scheduler_bridge.schedulers import Actuator, JobView, NodeView, Queue
 
 
-class NoScheduler:
+class NoScheduler(Actuator):
     name = "test"
 
     def supports(self, action: Action) -> bool:

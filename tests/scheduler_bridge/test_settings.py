@@ -42,10 +42,3 @@ def test_text_of_the_environment_becomes_what_policies_and_guardrails_take() -> 
 def test_what_names_no_class_and_no_time_is_refused(name: str, value: object, expected: str) -> None:
     with pytest.raises(ValidationError, match=expected):
         BridgeSettings.model_validate({name: value})
-
-
-@pytest.mark.parametrize("name", ["node_check", "stack_command"])
-def test_what_a_scheduler_cannot_run_is_refused(name: str) -> None:
-    assert getattr(BridgeSettings.model_validate({name: "check 1"}), name) == ("check", "1")
-    with pytest.raises(ValidationError, match=f"expected no {name} on kubernetes"):
-        BridgeSettings.model_validate({name: "check 1", "scheduler": "kubernetes"})

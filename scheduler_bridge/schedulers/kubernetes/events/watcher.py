@@ -45,7 +45,7 @@ class KubernetesWatcher(JobWatcher[ReportedJob]):
 
     Args:
         connect: Connects to the broker; called in another thread.
-        checkpoint: The file; its directory must be there.
+        checkpoint: The file; its directory is created.
         client: The cluster.
         namespace: The only namespace to watch; all where empty.
         clock: Seconds since 1970.

@@ -32,7 +32,7 @@ class RayWatcher(JobWatcher[ReportedJob]):
 
     Args:
         connect: Connects to the broker; called in another thread.
-        checkpoint: The file; its directory must be there.
+        checkpoint: The file; its directory is created.
         client: The cluster.
         clock: Seconds since 1970.
         memory: Bytes of events that may wait.

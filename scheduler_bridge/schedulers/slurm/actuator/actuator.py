@@ -19,10 +19,11 @@ from ....act_keys import add_key, read_keys
 from ....checkpoint_note import add_note, is_tellable
 from ....node_check import NodeCheck
 from ....opt_out import opts_out
+from ...base import Actuator
 from ...errors import ActuatorError, SchedulerAway, translated
 from ...queue import Queue
 from ...views import JobView, NodeView, SchedulerJobState, SchedulerNodeState
-from ..client import SlurmClient, SlurmJob, SlurmRefused, UnknownSlurmJob
+from ..client import InvalidSlurmJobId, SlurmClient, SlurmJob, SlurmRefused, UnknownSlurmJob
 from ..client.job_command import SlurmJobCommand
 from .checks import NodeChecks
 from .dependents import carry_over
@@ -35,7 +36,7 @@ from .settings import SlurmSettings
 log = structlog.get_logger(__name__)
 
 
-class SlurmActuator:
+class SlurmActuator(Actuator):
     """Slurm as an `Actuator`. The user that runs it must be an administrator of Slurm; to restart jobs alone, an operator.
 
     Keys of acts stand in a job's AdminComment and in a node's Comment; the reason of a drain begins with its key, too.
@@ -80,10 +81,12 @@ class SlurmActuator:
         return True
 
     def job(self, job: str) -> JobView | None:
-        """Return the state of a job in Slurm; None where Slurm does not know it, or forgot it (MinJobAge)."""
+        """Return the state of a job in Slurm; None where Slurm does not know it, forgot it (MinJobAge), or the text is no job id."""
         with translated():
             try:
                 seen = self._client.job(job)
+            except InvalidSlurmJobId:
+                return None
             except UnknownSlurmJob:
                 return self._resubmission.view(job) if self._resubmission else None
             if self._resubmission and not _is_requeueable(seen) and self._resubmission.is_continued(job):

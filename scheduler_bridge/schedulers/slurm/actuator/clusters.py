@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from schedmate_records import Action
 
 from ....node_check import NodeCheck
+from ...base import Actuator
 from ...errors import ActuatorError, SchedulerAway
 from ...queue import Queue
 from ...views import JobView, NodeView
@@ -19,7 +20,7 @@ AGAIN_S = 5.0
 """Seconds for which a cluster that did not answer is not asked again: what is asked of the others does not wait for its time limits."""
 
 
-class SlurmClusters:
+class SlurmClusters(Actuator):
     """Several clusters as an `Actuator`.
 
     A job of the local cluster is `4711`, of another one `beta/4711`; so are partitions. Nodes go by their names alone, as their

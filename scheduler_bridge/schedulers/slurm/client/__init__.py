@@ -2,12 +2,13 @@
 
 from .client import SlurmClient
 from .commands import RunCommand, SlurmCommands
-from .errors import SlurmError, SlurmRefused, SlurmUnavailable, UnknownSlurmJob
+from .errors import InvalidSlurmJobId, SlurmError, SlurmRefused, SlurmUnavailable, UnknownSlurmJob
 from .job import ENDED, SlurmJob, SlurmShare
 from .node import SlurmNode
 
 __all__ = [
     "ENDED",
+    "InvalidSlurmJobId",
     "RunCommand",
     "SlurmClient",
     "SlurmCommands",

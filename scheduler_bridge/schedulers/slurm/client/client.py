@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import het_job, node, submission
 from .commands import RunCommand, SlurmCommands
-from .errors import SlurmRefused, UnknownSlurmJob
+from .errors import InvalidSlurmJobId, SlurmRefused, UnknownSlurmJob
 from .gres import shards_per_gpu
 from .job import NONE, SlurmJob
 from .job_list import JobList
@@ -286,7 +286,9 @@ def _number(name: str) -> int:
 def _job_id(name: str) -> str:
     """Return `name` if it is one job's id; of a part of a heterogeneous job, the id of the whole."""
     if not _PRINTED_ID.fullmatch(name):
-        raise SlurmRefused("a Slurm job id such as 4711 or 4711_3", repr(name[:40]), "give the id as squeue prints it")
+        raise InvalidSlurmJobId(
+            "a Slurm job id such as 4711 or 4711_3", repr(name[:40]), "give the id as squeue prints it"
+        )
     return name.partition("+")[0]
 
 

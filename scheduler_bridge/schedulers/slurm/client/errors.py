@@ -30,3 +30,7 @@ class UnknownSlurmJob(SlurmError):
 
 class SlurmRefused(SlurmError):
     """Slurm answered, and refused."""
+
+
+class InvalidSlurmJobId(SlurmRefused):
+    """The text is no id of a Slurm job, so Slurm was not asked."""

@@ -2,16 +2,14 @@
 
 import queue
 import threading
-from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
 
 import structlog
 
 from processors.advise.agent import combined, fill
-from processors.prompts import Prompt
 from schedmate_records import Workload
 
+from ...scheduler import Ask
 from ..client import SlurmError, SlurmJob
 from .remote_tools import RemoteTools, SourceGone
 
@@ -21,8 +19,6 @@ WAITING = 100
 """Jobs that may wait for the model; what comes while so many do is left as it is."""
 ONE_S = 600.0
 """One job may keep the model busy for so long."""
-
-Ask = Callable[[Prompt], Mapping[str, Any] | None]
 
 
 class ModelReader:

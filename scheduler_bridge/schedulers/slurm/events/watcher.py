@@ -55,7 +55,7 @@ class SlurmWatcher(JobWatcher[ReportedJob]):
 
     Args:
         connect: Connects to the broker; called in another thread.
-        checkpoint: The file; its directory must be there.
+        checkpoint: The file; its directory is created.
         client: Slurm.
         clock: Seconds since 1970.
         memory: Bytes of events that may wait.

@@ -1,4 +1,4 @@
-"""Settings of the schedulers: which Slurm clusters there are besides the local one."""
+"""Settings of Slurm: the section `[slurm]`."""
 
 from typing import Annotated, Any
 

@@ -1,0 +1,1 @@
+"""A scheduler that keeps each job as a JSON file in a directory."""
