@@ -71,18 +71,27 @@ def contradicts_name(column: CompiledColumn) -> str:
         pass  # the word may stand further away than the name: `"key": "throughput", "value": 512`
     elif column.rule is not None and column.rule.meaning not in _ALLOWED[role]:
         return f"its name means {column.rule.meaning.name.lower()}"
-    if role in (ColumnRole.LOSS, ColumnRole.LOSS_PART) and _NO_LOSS.search(name) and not _LOSS_WORD.search(name):
-        return f"{column.name!r} is not a loss"
-    if role is ColumnRole.LOSS and names.evaluation(column.name):
-        return f"{column.name!r} is of an evaluation"
+    if role in (ColumnRole.LOSS, ColumnRole.LOSS_PART) and (found := _contradicts_loss(column, name)):
+        return found
     if role in TIMES or (role is ColumnRole.RATE and not column.counts):
-        printed = units.time_after(column.after) or units.time_in(column.name)
+        printed = units.time_after(column.after) or units.period(column.after) or units.time_in(column.name)
+        printed = 1.0 if column.is_duration else printed
         if printed is not None and not math.isclose(printed, column.scale):
             return "another unit is printed"
     if role is ColumnRole.RATE and column.counts:
         stated = units.rate(column.name) or units.rate(column.after)
         if stated is not None and (stated.unit.split("/")[0] != column.counts.split("/")[0]):
             return "another unit is printed"
+    return ""
+
+
+def _contradicts_loss(column: CompiledColumn, name: str) -> str:
+    if _NO_LOSS.search(name) and not _LOSS_WORD.search(name):
+        return f"{column.name!r} is not a loss"
+    if column.after.lstrip().startswith("%"):
+        return "a loss is not a percentage"
+    if column.role is ColumnRole.LOSS and names.evaluation(column.name):
+        return f"{column.name!r} is of an evaluation"
     return ""
 
 

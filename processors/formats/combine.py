@@ -9,7 +9,7 @@ import msgspec
 
 from schedmate_records import ColumnRole, JobMetric
 
-from ..grammar.names import loss_rank
+from ..grammar.names import Meaning, loss_rank
 from ..read.roles import Role
 from ..read.roles import counted as counted_by_name
 from ..track.reports import Report
@@ -25,6 +25,10 @@ _SURE = 0.97
 _RULES_ARE_SURE = 0.9
 """Confidence from which the rules' speed was stated and agreed with a clock."""
 _CONFIDENCE = {Standing.CONFIRMED: 0.85, Standing.PLAUSIBLE: 0.7, Standing.UNTESTED: 0.6}
+_RULES_KNOW = 0.6
+"""Confidence from which a step time of the rules tests what a counter counts."""
+_SAME_PACE = (0.4, 2.5)
+"""Pace of a counter over the step time of the rules within which both are of the same steps: pauses lengthen the pace."""
 _LEAST_REPORTS = 3
 """Reports of the rules that show a training, whatever a model states."""
 _PART_RANK = 3
@@ -66,6 +70,26 @@ class Rules:
         """Whether reports show a training: a loss, or a speed that several reports or one of a training state."""
         named = any("train" in report.text.lower() for report in self.window)
         return self.metric.loss is not None or (self.has_speed and (named or self.metric.reports >= _LEAST_REPORTS))
+
+    def counts_otherwise(self, reading: FormatReading) -> bool:
+        """Return whether a counter moves at another pace than the steps whose time the rules know: it counts samples, for example."""
+        seconds = self.metric.step_time_s
+        if seconds is None or reading.pace is None or self.metric.confidence < _RULES_KNOW:
+            return False
+        return not _SAME_PACE[0] <= reading.pace / seconds <= _SAME_PACE[1]
+
+    def outdate_step(self, claim: Claim, reading: FormatReading) -> bool:
+        """Return whether several reports of a step follow where the column of a claim has stopped. A single one may be a summary."""
+        return self._newer(claim, reading, [report for report in self.window if report.step is not None])
+
+    def outdate_loss(self, claim: Claim, reading: FormatReading) -> bool:
+        """Return whether several reports of a loss follow where the column of a claim has stopped. A single one may be a summary."""
+        return self._newer(claim, reading, [report for report in self.window if report.has_loss])
+
+    @staticmethod
+    def _newer(claim: Claim, reading: FormatReading, reports: Sequence[Report]) -> bool:
+        """Return whether several of `reports` are newer than a claim and than the newest report of an evaluation."""
+        return sum(report.line > max(claim.until, reading.evaluated) for report in reports) >= _LEAST_REPORTS
 
     @property
     def has_speed(self) -> bool:
@@ -115,12 +139,16 @@ def _without_numbers(metric: JobMetric) -> JobMetric:
     )
 
 
-def choose_step(rules: Rules, claim: Claim, *, by_person: bool) -> Choice:
+def choose_step(rules: Rules, claim: Claim, *, by_person: bool, is_outdated: bool = False) -> Choice:
     """Return where the step is taken from. A name that the rules know speaks for a column; the format decides between two such."""
     step = rules.metric.step
     if step == claim.value:
         return Choice.BOTH
-    if step is None or by_person:
+    if by_person:
+        return Choice.FORMAT
+    if is_outdated:
+        return Choice.RULES
+    if step is None:
         return Choice.FORMAT
     if claim.standing is not Standing.PLAUSIBLE:
         return Choice.RULES
@@ -130,7 +158,15 @@ def choose_step(rules: Rules, claim: Claim, *, by_person: bool) -> Choice:
 def _with_step(metric: JobMetric, rules: Rules, reading: FormatReading) -> JobMetric:
     claim, totals = reading.step, reading.values
     changes: dict[str, object] = {}
-    if claim is not None and choose_step(rules, claim, by_person=reading.by_person) is Choice.FORMAT:
+    if claim is not None and (
+        choose_step(
+            rules,
+            claim,
+            by_person=reading.by_person,
+            is_outdated=rules.outdate_step(claim, reading) or rules.counts_otherwise(reading),
+        )
+        is Choice.FORMAT
+    ):
         of_run = ColumnRole.STEP in totals
         total = totals.get(ColumnRole.STEP_TOTAL if of_run else ColumnRole.EPOCH_STEP_TOTAL)
         changes = {
@@ -148,13 +184,15 @@ def _with_step(metric: JobMetric, rules: Rules, reading: FormatReading) -> JobMe
     return msgspec.structs.replace(metric, **changes) if changes else metric
 
 
-def choose_loss(rules: Rules, claim: Claim, *, by_person: bool) -> Choice:
+def choose_loss(rules: Rules, claim: Claim, *, by_person: bool, is_outdated: bool = False) -> Choice:
     """Return where the loss is taken from. Against a loss that a good name states, the format needs a name that is as good."""
     loss = rules.metric.loss
     if loss is not None and isclose(loss, claim.value, rel_tol=1e-4):
         return Choice.BOTH
     if by_person:
         return Choice.FORMAT
+    if loss is not None and is_outdated:
+        return Choice.RULES
     rank = loss_rank(claim.column.name) if claim.column and claim.column.name else 99
     if loss is None:
         return Choice.RULES if rules.metric.loss_not_finite else Choice.FORMAT
@@ -165,7 +203,10 @@ def choose_loss(rules: Rules, claim: Claim, *, by_person: bool) -> Choice:
 
 def _with_loss(metric: JobMetric, rules: Rules, reading: FormatReading) -> JobMetric:
     claim = reading.values.get(ColumnRole.LOSS)
-    if claim is None or choose_loss(rules, claim, by_person=reading.by_person) is not Choice.FORMAT:
+    if claim is None:
+        return metric
+    is_outdated = rules.outdate_loss(claim, reading)
+    if choose_loss(rules, claim, by_person=reading.by_person, is_outdated=is_outdated) is not Choice.FORMAT:
         return metric
     return msgspec.structs.replace(metric, loss=claim.value, loss_not_finite=False)
 
@@ -178,8 +219,10 @@ def choose_step_time(rules: Rules, claim: Claim, *, by_person: bool) -> Choice:
     if by_person or not rules.has_speed:
         return Choice.FORMAT
     if seconds is None:
-        sure = claim.named and (claim.standing is Standing.CONFIRMED or claim.column is not None)
-        return Choice.FORMAT if sure else Choice.RULES
+        rule = claim.column.rule if claim.column else None
+        stated = rule is not None and rule.meaning is Meaning.STEP_TIME
+        confirmed = claim.standing is Standing.CONFIRMED and claim.named
+        return Choice.FORMAT if stated or confirmed else Choice.RULES
     if claim.standing is Standing.CONFIRMED and claim.column is not None:
         clocked = rules.metric.method in ("timestamps", "arrival")
         return Choice.FORMAT if clocked or rules.metric.confidence < _RULES_ARE_SURE else Choice.RULES

@@ -7,10 +7,9 @@ from schedmate_records import Reports
 from ..classified_chunk import ClassifiedChunk
 from ..grammar.cache import GenerationCache
 from ..grammar.extractor import CACHE_SIZE
-from ..read.kept import KeptRow
 from .compiled import CompiledFormat, CompiledTemplate
 from .known import KnownFormats
-from .state import ROWS, FormatState
+from .state import ROWS, FormatRow, FormatState
 from .survey import SAMPLE_CHARACTERS, add_sample
 from .templates import TemplateReader, mask_digits, telling_kinds
 
@@ -55,14 +54,18 @@ class FormatReader:
         self._count(view, state, forms, newest)
         self._find_format(state)
         known = self.format_of(state)
+        first, state.pieces = state.pieces, state.pieces + len(view.lines)
         if known is None:
             return None
+        for masked, text in forms.items():
+            if text in known.templates and known.templates[text].reports is Reports.EVALUATION:
+                state.evaluated = max(state.evaluated, view.numbers[newest[masked]])
         reporting = {
             masked: known.templates[text]
             for masked, text in forms.items()
             if text in known.templates and known.templates[text].reports is Reports.TRAINING
         }
-        return self._keep_rows(view, state, reporting) if reporting else None
+        return self._keep_rows(view, state, reporting, first) if reporting else None
 
     def _text(self, masked: str, line: str) -> str:
         """Return the template text of a line whose digits are masked in `masked`; empty for a line without numbers. It is remembered."""
@@ -116,7 +119,7 @@ class FormatReader:
             state.survey.drop_samples()
 
     def _keep_rows(
-        self, view: ClassifiedChunk, state: FormatState, reporting: dict[str, CompiledTemplate]
+        self, view: ClassifiedChunk, state: FormatState, reporting: dict[str, CompiledTemplate], first: int
     ) -> int | None:
         places: dict[str, list[int]] = {}
         for place in range(len(view.templates) - 1, -1, -1):
@@ -125,10 +128,12 @@ class FormatReader:
                 found.append(place)
         for text, found in places.items():
             template = reporting[view.templates[found[0]]]
-            state.add_rows(text, self._rows(view, template, found[::-1]))
+            state.add_rows(text, self._rows(view, template, found[::-1], first))
         return max((found[0] for found in places.values()), default=None)
 
-    def _rows(self, view: ClassifiedChunk, template: CompiledTemplate, places: Sequence[int]) -> list[KeptRow]:
+    def _rows(
+        self, view: ClassifiedChunk, template: CompiledTemplate, places: Sequence[int], first: int
+    ) -> list[FormatRow]:
         rows = []
         for place in places:
             read = self._reader.read(view.lines[place], view.numbers[place], view.times[place])
@@ -137,5 +142,5 @@ class FormatReader:
             row = read[1]
             values = [row.values[each.index] if each.index < len(row.values) else None for each in template.columns]
             finite = [value if value is not None and abs(value) < float("inf") else None for value in values]
-            rows.append(KeptRow(row.line, row.arrival, row.stamp, row.rank, finite))
+            rows.append(FormatRow(first + place, row.line, row.arrival, row.stamp, row.rank, finite))
         return rows

@@ -8,10 +8,9 @@ from schedmate_records import ColumnRole, Reports
 
 from ..grammar import stamps
 from ..grammar.units import STEPS
-from ..read.kept import KeptRow
 from .checks import Standing, compare_with_clock, contradicts_name, contradicts_values, is_named, typical
 from .compiled import CompiledColumn, CompiledFormat
-from .state import FormatState
+from .state import FormatRow, FormatState
 
 _CLAIMS = 2
 """Number of plausible columns from which a format without contradictions counts as credible."""
@@ -31,6 +30,7 @@ class Claim:
         column: The column that holds it; None for a measured time.
         line: Number of the newest line that printed it.
         named: The name before the number agrees with the role, as far as the rules know names.
+        until: Line number up to which no newer report was due; a newer report of the rules is of something else, or the column stopped.
     """
 
     value: float
@@ -38,6 +38,7 @@ class Claim:
     column: CompiledColumn | None = None
     line: int = 0
     named: bool = False
+    until: int = 0
 
 
 @dataclass
@@ -52,9 +53,11 @@ class FormatReading:
         rows: Number of rows that it rests on.
         values: Claims by role: step, epoch, totals, loss.
         step_time: Seconds per step.
+        pace: Seconds per count of its counter of steps by a clock; null without a clock.
         throughput: Samples or tokens per second.
         unit: Unit of the throughput.
         newest: Role and newest number of each column.
+        evaluated: Line number of the newest report of an evaluation.
         contradictions: Why columns were dropped, for people.
     """
 
@@ -65,9 +68,11 @@ class FormatReading:
     rows: int = 0
     values: dict[ColumnRole, Claim] = field(default_factory=dict)
     step_time: Claim | None = None
+    pace: float | None = None
     throughput: Claim | None = None
     unit: str = ""
     newest: list[tuple[ColumnRole, float | None]] = field(default_factory=list)
+    evaluated: int = 0
     contradictions: list[str] = field(default_factory=list)
 
     @property
@@ -81,7 +86,7 @@ class _Series:
     """The rows of a column, oldest first, and its numbers."""
 
     column: CompiledColumn
-    rows: Sequence[KeptRow]
+    rows: Sequence[FormatRow]
     values: Sequence[float | None]
 
     def finite(self) -> list[float]:
@@ -90,7 +95,8 @@ class _Series:
 
 def read_format(known: CompiledFormat, state: FormatState) -> FormatReading:
     """Return what `known` reads from the rows of a stream."""
-    reading = FormatReading(known.record.training, known.record.person)
+    reading = FormatReading(known.record.training, known.record.person, evaluated=state.evaluated)
+    reading.contradictions += known.contradictions
     series = _series(known, state)
     reading.rows = max((len(each.rows) for each in series), default=0)
     kept, plausible = [], 0
@@ -144,8 +150,8 @@ def _series(known: CompiledFormat, state: FormatState) -> list[_Series]:
 
     Columns of one name and role in several templates are one series: a bar prints `s/it` for slow steps and `it/s` for others.
     """
-    newest = max((rows[-1] for rows in state.rows.values() if rows), key=lambda row: row.line, default=None)
-    merged: dict[tuple[object, ...], tuple[CompiledColumn, list[tuple[KeptRow, float | None]]]] = {}
+    newest = max((rows[-1] for rows in state.rows.values() if rows), key=lambda row: row.order, default=None)
+    merged: dict[tuple[object, ...], tuple[CompiledColumn, list[tuple[FormatRow, float | None]]]] = {}
     for text, template in known.templates.items():
         rows = [row for row in state.rows.get(text, ()) if newest is not None and row.rank == newest.rank]
         if not rows or template.reports is not Reports.TRAINING:
@@ -156,7 +162,7 @@ def _series(known: CompiledFormat, state: FormatState) -> list[_Series]:
             found += [(row, row.values[place] if place < len(row.values) else None) for row in rows]
     series = []
     for column, found in merged.values():
-        found.sort(key=lambda each: each[0].line)
+        found.sort(key=lambda each: each[0].order)
         series.append(_Series(column, [row for row, _ in found], [value for _, value in found]))
     return series
 
@@ -179,16 +185,24 @@ def _add_values(reading: FormatReading, series: Sequence[_Series]) -> None:
         if not held:
             continue
         often = [each for each in held if 2 * len(each.rows) >= max(len(other.rows) for other in held)]
-        best = max(often, key=lambda each: each.rows[-1].line)
+        best = max(often, key=lambda each: each.rows[-1].order)
         if (value := best.values[-1]) is not None:
             varies = len(set(best.values)) > 1
             standing = Standing.PLAUSIBLE if varies else Standing.UNTESTED
-            reading.values[role] = Claim(value, standing, best.column, best.rows[-1].line, is_named(best.column))
+            reading.values[role] = Claim(
+                value, standing, best.column, best.rows[-1].line, is_named(best.column), until=_until(best.rows)
+            )
+
+
+def _until(rows: Sequence[FormatRow]) -> int:
+    gaps = [later.line - earlier.line for earlier, later in pairwise(rows)]
+    return rows[-1].line + 2 * int(typical(gaps)) + 2 if gaps else rows[-1].line + 2
 
 
 def _add_speed(reading: FormatReading, series: Sequence[_Series]) -> None:
     clocked = _Clocked(series)
     steps, measured = clocked.steps, clocked.measured
+    reading.pace = measured
     claims = []
     for each in series:
         values = [value for value in each.finite() if value > 0]
@@ -239,11 +253,10 @@ def _steps_per_report(steps: _Series) -> float | None:
 
 
 def _measured(steps: _Series, elapsed: _Series | None) -> float | None:
-    """Return the seconds per step by the times printed on the lines, else by the elapsed time, else by the arrival of the lines."""
-    clocks: list[list[float | None]] = [[row.stamp for row in steps.rows]]
-    if elapsed is not None and len(elapsed.rows) == len(steps.rows):
+    """Return the seconds per step by the times printed on the lines, else by their arrival, else by the elapsed time that they state."""
+    clocks: list[list[float | None]] = [[row.stamp for row in steps.rows], [row.arrival for row in steps.rows]]
+    if elapsed is not None and len(elapsed.rows) == len(steps.rows) and not contradicts_name(elapsed.column):
         clocks.append([value if value is None else value * elapsed.column.scale for value in elapsed.values])
-    clocks.append([row.arrival for row in steps.rows])
     for clock in clocks:
         if (found := _pace(steps.values, clock)) is not None:
             return found

@@ -69,3 +69,8 @@ def number_spans(line: str) -> list[tuple[int, int]]:
 def surroundings(line: str) -> Sequence[str]:
     """Return the texts around the numbers of `line`, without its prefix: one more than it has numbers."""
     return NUMBER.split(message_of(clean(line[:LONGEST]).rstrip()).body)[::2]
+
+
+def printed_numbers(line: str) -> Sequence[str]:
+    """Return the numbers of `line` as they are printed."""
+    return NUMBER.split(message_of(clean(line[:LONGEST]).rstrip()).body)[1::2]
