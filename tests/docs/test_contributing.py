@@ -24,9 +24,8 @@ from tests.schedmate.forked import run_forked
 
 from .pages import ROOT, anchors
 
-ROOMS = (
+PACKAGES = (
     "schedmate_records",
-    "streams.resilience",
     "streams",
     "processors",
     "sinks",
@@ -126,7 +125,7 @@ def test_what_holds_for_every_actuator(name: str, stand: str, request: pytest.Fi
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A copy of the code, to be changed."""
-    for folder in (*ROOMS, "tests", "docs"):
+    for folder in (*PACKAGES, "tests", "docs"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ("pyproject.toml", "README.md", "CONTRIBUTING.md"):
         shutil.copy(ROOT / file, tmp_path)
@@ -159,7 +158,7 @@ def test_the_processor_finds_its_place(tree: Path) -> None:
         apply(change, tree)
     run(tree, "-m", "ruff", "check", "processors", "tests/processors/loss_limit")
     run(tree, "-m", "ruff", "format", "--check", "processors", "tests/processors/loss_limit")
-    checked = ("tests/processors/loss_limit", "tests/processors/test_packages.py", "tests/test_rooms.py")
+    checked = ("tests/processors/loss_limit", "tests/processors/test_packages.py", "tests/test_packages.py")
     run(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", *checked, "tests/schedmate/services/test_telemetry.py")
     run(tree, "-m", "mypy", "-p", "processors")
     log = tree / "train.log"

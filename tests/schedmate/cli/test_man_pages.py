@@ -13,7 +13,7 @@ from schedmate.cli.man_pages import man_pages
 from tests.servers import require
 
 PAGES = man_pages()
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
 def shown(page: Path) -> str:

@@ -18,7 +18,7 @@ from schedmate.services.metrics import GROUPS
 from schedmate.services.telemetry import Telemetry
 from tests.docs.metrics import FAMILIES
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def test_metrics_are_named_as_prometheus_has_it() -> None:

@@ -161,5 +161,5 @@ def test_a_time_that_no_clock_reaches_is_refused(monkeypatch: pytest.MonkeyPatch
 
 
 def test_variables_of_the_composition_are_known() -> None:
-    text = (Path(__file__).resolve().parents[2] / "docker-compose.yml").read_text()
+    text = (Path(__file__).resolve().parents[3] / "docker-compose.yml").read_text()
     assert set(re.findall(r"\$\{(SCHEDMATE_[A-Z_]+)", text)) <= OTHER_VARIABLES
