@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ import msgspec
 import schedmate
 from processors.diagnose.catalogue import Signature, families
 from processors.diagnose.kinds import KINDS
-from schedmate_records import TOPICS, VERSION, Topic
+from schedmate_records import BY_NAME, TOPICS, VERSION, Topic
 from streams.rights import ROLES
+from streams.topics import STATE_TOPICS
 
 from ..services.metrics import GROUPS
 from ..services.telemetry import metrics_of
@@ -127,9 +129,15 @@ def _rights() -> str:
     rows = []
     for role in ROLES.values():
         group = f"`schedmate{role.group}{'*' if role.groups_below else ''}`" if role.group else ""
-        topics = [", ".join(f"`{topic}`" for topic in names) for names in (role.reads, role.writes)]
-        rows.append(f"| `{role.name}` | {role.about} | {topics[0]} | {topics[1]} | {group} |\n")
+        rows.append(f"| `{role.name}` | {role.about} | {_listed(role.reads)} | {_listed(role.writes)} | {group} |\n")
     return _RIGHTS + "".join(rows) + _RIGHTS_AFTER
+
+
+def _listed(topics: Sequence[str]) -> str:
+    missing = {*BY_NAME, *STATE_TOPICS} - set(topics)
+    if missing <= set(STATE_TOPICS):
+        return "all topics but the workers' state" if missing else "all topics"
+    return ", ".join(f"`{topic}`" for topic in topics)
 
 
 _RIGHTS_AFTER = """
@@ -168,8 +176,8 @@ counter = "coolant pump 7 found"        # a similar line that must not match
 
 ## The signatures that ship
 
-| family | cause | restart helps | signatures |
-| --- | --- | --- | --- |
+| cause | restart helps | signatures |
+| --- | --- | --- |
 """
 
 
@@ -181,15 +189,12 @@ def _cause(signature: Signature) -> tuple[str, str]:
 
 def _signatures() -> str:
     known = families()
-    rows = [_SIGNATURES.format(count=sum(map(len, known.values())), families=len(known), kinds=", ".join(KINDS))]
-    for family, signatures in known.items():
-        by_cause: dict[tuple[str, str], list[str]] = {}
-        for signature in signatures:
-            by_cause.setdefault(_cause(signature), []).append(f"`{signature.name}`")
-        rows += [
-            f"| {family} | {cause} | {helps} | {', '.join(names)} |\n" for (cause, helps), names in by_cause.items()
-        ]
-    return "".join(rows)
+    count = sum(map(len, known.values()))
+    by_cause: dict[tuple[str, str], list[str]] = {}
+    for signature in (signature for signatures in known.values() for signature in signatures):
+        by_cause.setdefault(_cause(signature), []).append(f"`{signature.name}`")
+    rows = (f"| {cause} | {helps} | {', '.join(names)} |\n" for (cause, helps), names in sorted(by_cause.items()))
+    return _SIGNATURES.format(count=count, families=len(known), kinds=", ".join(KINDS)) + "".join(rows)
 
 
 def _signature_table() -> str:
