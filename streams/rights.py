@@ -94,7 +94,7 @@ _ROLES = (
     ),
     Role(
         "model-worker",
-        "`model-worker`, next to a GPU",
+        "`model-worker`, on a GPU host",
         reads=("model-questions", "job-logs", "formats"),
         writes=("model-answers", "formats", "dead-letters"),
         group="-model-worker",
@@ -141,7 +141,7 @@ _ROLES = (
     ),
     Role(
         "page",
-        "`web`, where pages are notified of changes, show lines of logs, or operators act on them",
+        "`web`, where pages are live, show lines of logs, or operators act on them",
         reads=(
             "job-logs",
             "node-logs",

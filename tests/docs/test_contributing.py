@@ -20,7 +20,7 @@ from tests.schedmate.forked import run_forked
 
 from .pages import ROOT, anchors
 
-ROOMS = (
+PACKAGES = (
     "schedmate_records",
     "streams",
     "processors",
@@ -103,7 +103,7 @@ def test_section_about_schedulers_is_short() -> None:
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A copy of the code, to be changed."""
-    for folder in (*ROOMS, "tests", "docs"):
+    for folder in (*PACKAGES, "tests", "docs"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ("pyproject.toml", "README.md", "CONTRIBUTING.md"):
         shutil.copy(ROOT / file, tmp_path)

@@ -26,7 +26,7 @@ from .history import write
 __all__ = ["embedded"]
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-NAME, PASSWORD = "schedmate.settings.example.org", "a proxy's password"
+NAME, PASSWORD = "schedmate.example.org", "a proxy's password"
 PATIENCE_S = 20.0
 
 
