@@ -20,9 +20,6 @@ from .language_model import LanguageModel, ModelUnavailable
 
 log = structlog.get_logger(__name__)
 
-WITHIN_S = 900.0
-"""Seconds within which a question is answered, or dropped: a later hint has no use."""
-
 
 class AnsweringMetrics:
     """What became of questions."""
@@ -72,7 +69,8 @@ class QuestionAnswerer:
     model: LanguageModel
     chunks_of: Callable[[ModelQuestion], Mapping[int, LogChunk]]
     partitions: int = 1
-    within_s: float = WITHIN_S
+    # A question is answered within 900 s, or dropped: a later hint has no use.
+    within_s: float = 900.0
     clock: Callable[[], float] = time.time
     metrics: AnsweringMetrics = field(default_factory=AnsweringMetrics)
     failing: FailingWatch = field(default_factory=FailingWatch)

@@ -9,8 +9,6 @@ from ..accept import accept
 from ..transport import Message
 
 TOPIC = "job-logs"
-MOST = 80
-"""Chunks of a question that are read; honest ones cite fewer."""
 
 
 class MessageReader(Protocol):
@@ -28,7 +26,8 @@ def chunks_by_offset(reader: MessageReader) -> Callable[[ModelQuestion], Mapping
     """Return what reads the chunks that a question cites from `job-logs`."""
 
     def chunks_of(question: ModelQuestion) -> Mapping[int, LogChunk]:
-        offsets = sorted({each.offset for each in question.chunks[:MOST] if each.offset >= 0})
+        # Read 80 chunks of a question at most: ordinary ones cite fewer.
+        offsets = sorted({each.offset for each in question.chunks[:80] if each.offset >= 0})
         found: dict[int, LogChunk] = {}
         for message in reader.read_at(TOPIC, question.partition, offsets):
             try:

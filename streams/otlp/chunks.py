@@ -29,12 +29,8 @@ MOST_JOBS: Final = 1000
 """Jobs of one request at most: far more than print within a collector's batch, and a bound for what one message can lead to."""
 _NUMBERS: Final = 1 << 17
 """Numbers that each request has for its pieces: more than it may hold lines."""
-_LINES: Final = 500
-_SIZE: Final = 64 << 10
 _LONGEST: Final = 32 << 10
 """Lines and characters of a chunk, and characters of a piece, at most: those of pipes."""
-_MOST_APART_MS: Final = 6 * 86_400_000
-"""Between the first and the last piece of a chunk at most."""
 
 
 class LineSource(NamedTuple):
@@ -147,7 +143,8 @@ def _chunks(message: Message, source: LineSource, pieces: list[_Piece]) -> Itera
     held: list[_Piece] = []
     size = 0
     for piece in pieces:
-        if held and (len(held) == _LINES or size > _SIZE or piece.number != held[-1].number + 1):
+        # A chunk holds at most 500 lines and about 64 KB, as chunks of job logs do.
+        if held and (len(held) == 500 or size > (64 << 10) or piece.number != held[-1].number + 1):
             yield _chunk(message, source, held)
             held, size = [], 0
         held.append(piece)
@@ -160,7 +157,8 @@ def _chunk(message: Message, source: LineSource, pieces: list[_Piece]) -> LogChu
     first = pieces[0].time
     after, latest = [], 0
     for piece in pieces:  # collectors set times by what they parsed: one that goes back counts as at once
-        latest = max(latest, min(int((piece.time - first) * 1000), _MOST_APART_MS))
+        # The first and the last piece of a chunk are at most six days apart.
+        latest = max(latest, min(int((piece.time - first) * 1000), 6 * 86_400_000))
         after.append(latest)
     chunk = LogChunk(
         **source._asdict(),
