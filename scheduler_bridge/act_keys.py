@@ -9,8 +9,6 @@ import re
 
 from schedmate_records import Decision
 
-KEPT = 8
-"""Keys kept of one job or node, the newest: more than it has acts within the life of a decision."""
 _KEYS = re.compile(r"\bschedmate:([a-z_]+/[0-9a-f]{16}(?:,[a-z_]+/[0-9a-f]{16})*)", re.ASCII)
 
 
@@ -27,5 +25,6 @@ def read_keys(comment: str) -> tuple[str, ...]:
 
 def add_key(comment: str, key: str) -> str:
     """Return a comment with one key more. What others wrote there stays."""
-    keys = [*(one for one in read_keys(comment) if one != key), key][-KEPT:]
+    # The newest keys of one job or node: more than it has acts within the life of a decision.
+    keys = [*(one for one in read_keys(comment) if one != key), key][-8:]
     return f"{_KEYS.sub('', comment).strip()} schedmate:{','.join(keys)}".strip()

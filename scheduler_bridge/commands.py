@@ -2,9 +2,6 @@
 
 from schedmate_records import Command, Decision, OperatorCommand
 
-KEPT = 86400.0
-"""Seconds after its expiry for which a word on a decision is kept."""
-
 
 class Commands:
     """The stops in force, and operators' commands about single decisions."""
@@ -46,7 +43,8 @@ class Commands:
     def forget(self, now: float) -> None:
         """Drop words on decisions that expired long ago."""
         for about, words in list(self._words.items()):
-            if all(word.expires is not None and word.expires + KEPT < now for word in words.values()):
+            # Commands about a decision are kept for a day after it expires.
+            if all(word.expires is not None and word.expires + 86400.0 < now for word in words.values()):
                 del self._words[about]
 
     def _first(self, decision: Decision, command: Command, now: float) -> OperatorCommand | None:

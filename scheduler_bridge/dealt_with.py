@@ -10,8 +10,6 @@ from schedmate_records import BY_RECORD, DecisionResult, InvalidRecord, Outcome,
 TOPIC = BY_RECORD[DecisionResult].name
 BACK = 7 * 86400.0
 """Seconds that the first look goes back. A decision that claims to live longer is over by then."""
-KEPT = 100_000
-"""Newest decisions that are remembered: more than a cluster sees before they expire, in some 10 MB."""
 POLL_MS = 500
 """The longest wait for one answer of the broker: the ends are known beforehand, so a look waits only for what is on its way."""
 OPEN = frozenset({Outcome.SHADOWED, Outcome.DEFERRED})
@@ -65,5 +63,6 @@ class DealtWith:
             return
         self._known.pop(result.decision_id, None)
         self._known[result.decision_id] = None
-        if len(self._known) > KEPT:
+        # More decisions than a cluster sees before they expire, in about 10 MB.
+        if len(self._known) > 100_000:
             del self._known[next(iter(self._known))]

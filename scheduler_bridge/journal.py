@@ -21,8 +21,6 @@ from .verdicts import Verdicts
 
 log = structlog.get_logger(__name__)
 
-FORGET_INTERVAL = 600.0
-"""Seconds between two looks for what the ledger may forget: it keeps everything for a day anyway."""
 FIRST_LOOK_S, LONGEST_LOOK_S = 0.25, 2.0
 """Until a waiting decision is looked at again; doubled every time, up to the second. A job event makes the bridge look at once."""
 
@@ -197,7 +195,8 @@ class Journal:
         """
         waiting = self.ledger.open()
         self._watches = {key: watch for key, watch in self._watches.items() if key in waiting}
-        if abs(self.clock() - self._forgot) > FORGET_INTERVAL:
+        # Forget every 600 s: the ledger keeps everything for a day anyway.
+        if abs(self.clock() - self._forgot) > 600.0:
             self.ledger.forget(self.clock())
             self.commands.forget(self.clock())
             self._forgot = self.clock()

@@ -9,7 +9,6 @@ from schedmate_records import UserError
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEKLY = re.compile(rf"(daily|{'|'.join(DAYS)})\s+([0-9]{{2}}):([0-9]{{2}})\s*-\s*([0-9]{{2}}):([0-9]{{2}})", re.ASCII)
 _DAY = timedelta(days=1)
-_MINUTES = 24 * 60
 
 
 class WindowError(UserError):
@@ -43,7 +42,7 @@ class Window:
         """
         if found := _WEEKLY.fullmatch(text.strip().lower()):
             begin, end = (int(found[at]) * 60 + int(found[at + 1]) for at in (2, 4))
-            if max(begin, end) < _MINUTES and int(found[3]) < 60 and int(found[5]) < 60:
+            if max(begin, end) < 24 * 60 and int(found[3]) < 60 and int(found[5]) < 60:  # minutes of a day
                 return cls(text.strip(), None if found[1] == "daily" else DAYS.index(found[1]), begin, end)
         first, slash, last = text.partition("/")
         try:

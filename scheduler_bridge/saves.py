@@ -4,9 +4,6 @@ from collections.abc import Iterator, Mapping
 
 from schedmate_records import Checkpoint, CheckpointState, same_incarnation, same_job
 
-KEPT = 20_000
-"""Jobs whose checkpoint is known: those that saved last."""
-
 
 class Saves(Mapping[str, Checkpoint]):
     """By job. Order and repeats do not matter."""
@@ -23,7 +20,8 @@ class Saves(Mapping[str, Checkpoint]):
             self._newest[checkpoint.job] = max(known, checkpoint, key=lambda each: each.time)
         else:
             self._newest[checkpoint.job] = max(known, checkpoint, key=_age) if known else checkpoint
-        if len(self._newest) > KEPT:
+        # Checkpoints are kept of the 20,000 jobs that saved last.
+        if len(self._newest) > 20_000:
             del self._newest[next(iter(self._newest))]
 
     def newest(self, job: str, incarnation: str) -> Checkpoint | None:

@@ -30,8 +30,6 @@ from .signing import SigningKeys
 log = structlog.get_logger(__name__)
 
 TOPIC = BY_RECORD[Decision].name
-POLL_MS = 500
-"""The longest wait for messages: so late a time limit may end the iteration, and an acknowledgement be committed."""
 PAUSE_LIMIT_S = 1.0
 """The longest pause while the broker is away, for the same reason."""
 
@@ -149,7 +147,8 @@ class Subscription:
 
     def _poll(self) -> None:
         try:
-            batches = self._consumer.poll(timeout_ms=POLL_MS)
+            # The iteration ends, and an acknowledgement is committed, at most 500 ms late.
+            batches = self._consumer.poll(timeout_ms=500)
             moved = self._replay()
         except RetriableError as error:  # it is away; while it is looked for, kafka-python raises instead of waiting
             time.sleep(self._reading.failed(repr(error)))

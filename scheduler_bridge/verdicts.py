@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 from schedmate_records import Failure
 
-CAUSE = 200
-"""Characters of a cause: a name of the catalogue, or of an exception."""
 KEPT = 10_000
 """Attempts whose newest verdict is known; the oldest have ended long ago."""
 
@@ -31,7 +29,8 @@ class Verdict(NamedTuple):
 
 def cause_of(failure: Failure) -> str:
     """Return what counts as one root cause for budgets."""
-    return (failure.signature or failure.faulty_component.value)[:CAUSE]
+    # A cause is a name of the catalogue, or of an exception: cut to 200 characters.
+    return (failure.signature or failure.faulty_component.value)[:200]
 
 
 class Verdicts:

@@ -32,21 +32,15 @@ from schedmate_records.bounds import LATEST, NAME, RANKS, is_name
 from .otlp import is_otlp
 from .transport import Message
 
-WHOLE = 4 << 20
-"""Bytes of a value up to which a dead letter holds it whole: base64 makes a third more of it, and its topic takes 8 MB."""
 CUT = 1 << 20
 """Number of bytes that it holds of a larger one: enough to see what it was. The topic has the rest for as long as it keeps it."""
 _KEY = 1024
 """Bytes of a key that a dead letter holds: longer than any job's id."""
-_REASON = 2000
-"""Characters of a reason: errors of decoders quote what they met, which may be long."""
 _LIFE = ("nodes", "command", "directory", "user", "branch", "name", "exit_code", "signal", "detail")
 """What a pipe may report of its command in addition to the identity of the event."""
 _LOSS = ("nodes", "lines", "detail")
 """The same of lines that a producer lost."""
 _IDENTITY = ("id", "job", "attempt", "incarnation", "kind", "time", "scheduler")
-_DIGITS = 20
-"""Characters of a number given as text, at most."""
 _STREAMS = ("stdout", "stderr")
 _TEXT_FIELDS = ("message", "log")
 _JOB_FIELDS = ("job", "job_id", "slurm_job_id")
@@ -80,14 +74,16 @@ def accept(message: Message, report: Callable[[str], None] | None = None) -> Rec
 def refuse(message: Message, reason: str, stage: str = "decode") -> DeadLetter:
     """Return the dead letter of `message`: whole where it fits into one, else its beginning and a checksum. It always fits."""
     place, key, value = message.position, message.key, message.value
-    cut = len(value) > WHOLE
+    # A value of up to 4 MB is kept whole: base64 adds a third, and the topic takes 8 MB.
+    cut = len(value) > (4 << 20)
+    # Errors of decoders may quote long input: cut to 2,000 characters.
     return DeadLetter(
         id=derived_id("dead", (key or b"")[:_KEY].decode(errors="backslashreplace"), place),
         topic=place.topic,
         partition=place.partition,
         offset=place.offset,
         time=message.time,
-        reason=reason[:_REASON],
+        reason=reason[:2000],
         stage=stage,
         key=None if key is None else key[:_KEY],
         value=value[:CUT] if cut else value,
@@ -178,7 +174,8 @@ def _name(fields: Mapping[str, Any], names: tuple[str, ...], report: Callable[[s
 
 def _rank(value: object) -> int | None:
     """Return the rank that `value` gives: a whole number, or its digits as text, as parsers of log shippers write them."""
-    if isinstance(value, str) and value.strip().isascii() and value.strip().isdecimal() and len(value) < _DIGITS:
+    # A number given as text has 20 characters at most.
+    if isinstance(value, str) and value.strip().isascii() and value.strip().isdecimal() and len(value) < 20:
         value = int(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)

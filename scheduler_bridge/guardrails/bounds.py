@@ -7,8 +7,6 @@ from schedmate_records import Action, Decision
 from .base import Context, Objection
 
 NAME = "bounds"
-AHEAD = 300.0
-"""Seconds that a cause may lie ahead of our clock. Hosts' clocks differ, and a cause in the future would never expire."""
 NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}", re.ASCII)
 
 
@@ -42,7 +40,8 @@ def _times(decision: Decision, context: Context) -> Objection | None:
             NAME, f"expected it to expire within {settings.max_lifetime_seconds:g} s of its time, got {lifetime:g} s"
         )
     ahead = decision.time - context.now
-    if ahead > AHEAD:
+    # Clocks of hosts differ by up to 300 s. A cause further in the future would never expire.
+    if ahead > 300.0:
         return Objection(
             NAME, f"expected a cause in the past, got one {ahead:.0f} s ahead: see the clock of the host that wrote it"
         )

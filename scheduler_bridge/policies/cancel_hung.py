@@ -6,8 +6,6 @@ from ..settings import BridgeSettings
 
 POLICY = "cancel-hung-job"
 
-FRESH_S = 900.0
-"""Seconds in which the decision may be carried out: the alarm comes again while the hang lasts, and is over when it does not."""
 DETAIL = 1000
 """Characters of the alarm's sentence that the decision repeats."""
 
@@ -21,6 +19,7 @@ def decide(alarm: Alarm, settings: BridgeSettings) -> Decision | None:
         return None
     if alarm.value is None or not alarm.value >= settings.cancel_hung_seconds:  # so written, a NaN decides nothing
         return None
+    # Carried out within 900 s or not at all: the alarm is repeated while the hang lasts.
     return Decision(
         id=decision_id(
             Action.CANCEL, JobReference(alarm.job, alarm.incarnation), alarm.attempt, f"hang@{alarm.since:.3f}"
@@ -30,7 +29,7 @@ def decide(alarm: Alarm, settings: BridgeSettings) -> Decision | None:
         attempt=alarm.attempt,
         incarnation=alarm.incarnation,
         time=alarm.time,
-        expires=alarm.time + min(FRESH_S, settings.ttl_seconds),
+        expires=alarm.time + min(900.0, settings.ttl_seconds),
         mode=settings.mode(Action.CANCEL),
         policy=POLICY,
         reason=f"The job hangs: {alarm.detail[:DETAIL].rstrip('. ')}. Cancel it to free its GPUs.",

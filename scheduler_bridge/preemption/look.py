@@ -18,9 +18,6 @@ from .victims import VictimChoice, least_loss
 
 log = structlog.get_logger(__name__)
 
-PAUSE = 1.0
-"""Seconds between two looks. The longer a look takes, the rarer they are: no more than a twentieth of the time goes there."""
-
 
 class Preemption:
     """Evicts jobs for others that wait, where the operator named classes for that.
@@ -52,7 +49,8 @@ class Preemption:
         if time.monotonic() >= self._next:
             began = time.monotonic()
             self._propose()
-            self._next = time.monotonic() + max(PAUSE, 19 * (time.monotonic() - began))
+            # At least a second between two looks, and at most a twentieth of the time for them.
+            self._next = time.monotonic() + max(1.0, 19 * (time.monotonic() - began))
         return max(0.0, self._next - time.monotonic())
 
     def _propose(self) -> None:

@@ -11,8 +11,6 @@ from ..schedulers import RunningJob
 SILENT = 7200.0
 """Seconds that a job which reports no checkpoint counts at most. It would lose all since its start; but were that what counts, it would
 never be evicted, and those that report would be, again and again."""
-OVERDUE = 2.0
-"""After so many of its intervals without a checkpoint a job counts as one that reports none: a single save does not protect for ever."""
 
 DAY = 86400.0
 
@@ -50,5 +48,6 @@ def loss_of(job: RunningJob, saves: Mapping[str, Checkpoint], evictions: int, no
     unsaved = max(0.0, now - since)
     most = SILENT
     if saved and saved.attempt == job.view.attempt:
-        most = max(SILENT, OVERDUE * (saved.interval_s or since - job.since))
+        # After two intervals without a checkpoint a job counts as one that reports none: a single save does not protect for ever.
+        most = max(SILENT, 2.0 * (saved.interval_s or since - job.since))
     return Loss(unsaved, saved, weigh(min(unsaved, most), job.gpus, evictions))

@@ -14,9 +14,6 @@ from .victims import VictimChoice, least_loss
 
 POLICY = "evict-for-waiting-job"
 
-LIFETIME = 300.0
-"""Seconds in which the eviction may begin: what the queue looks like later is another question."""
-
 
 @dataclass(frozen=True, slots=True)
 class PreemptionFacts:
@@ -115,6 +112,7 @@ def _evict(job: RunningJob, loss: Loss, waiting: WaitingJob, settings: BridgeSet
     saved = loss.checkpoint
     since = "since its last durable checkpoint" if saved else "since its start; it reports no checkpoint"
     gpus = counted(job.gpus, "GPU")
+    # The eviction must begin within 300 s: the queue changes.
     return Decision(
         id=decision_id(
             Action.EVICT, JobReference(view.job, view.incarnation), view.attempt, f"{gains.job}@{gains.attempt}"
@@ -124,7 +122,7 @@ def _evict(job: RunningJob, loss: Loss, waiting: WaitingJob, settings: BridgeSet
         attempt=view.attempt,
         incarnation=view.incarnation,
         time=now,
-        expires=now + min(LIFETIME, settings.ttl_seconds),
+        expires=now + min(300.0, settings.ttl_seconds),
         mode=settings.mode(Action.EVICT),
         policy=POLICY,
         reason=(

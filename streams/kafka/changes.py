@@ -13,12 +13,6 @@ from .connection import Connection
 from .consumer import open_consumer, partitions_of
 from .errors import refused
 
-POLL_MS = 200
-MOST_BEHIND = 2_000
-"""Messages of a partition that are read for their keys between two looks; of more, only the topic is reported."""
-LONGEST_KEY = 1024
-FETCH_BYTES = 1 << 20
-
 
 class KafkaChanges:
     """Looks again and again at the ends of topics, without a group. Its cost does not grow with what is written. Not safe for threads.
@@ -61,7 +55,8 @@ class KafkaChanges:
         self._consumer = None
 
     def _begin(self) -> set[Change]:
-        self._consumer = open_consumer(self._connection, group_id=None, max_partition_fetch_bytes=FETCH_BYTES)
+        # 1 MB a fetch is enough: only keys are read.
+        self._consumer = open_consumer(self._connection, group_id=None, max_partition_fetch_bytes=1 << 20)
         keyed, counted = (
             [
                 kafka.TopicPartition(topic, number)
@@ -83,13 +78,15 @@ class KafkaChanges:
         found = {Change(part.topic) for part in ends if part.topic in self._counted and ends[part] != self._ends[part]}
         behind = {part for part in ends if part.topic not in self._counted and ends[part] > self._ends[part]}
         for part in list(behind):
-            if ends[part] - self._ends[part] > MOST_BEHIND:
+            # Up to 2,000 messages of a partition are read for their keys between two looks; of more, only the topic is
+            # reported.
+            if ends[part] - self._ends[part] > 2_000:
                 consumer.seek(part, ends[part])
                 found.add(Change(part.topic))
                 behind.remove(part)
         deadline = time.monotonic() + self._timeout_s
         while behind:
-            for records in consumer.poll(timeout_ms=POLL_MS).values():
+            for records in consumer.poll(timeout_ms=200).values():
                 found |= {Change(each.topic, _text(each.key)) for each in records}
                 deadline = time.monotonic() + self._timeout_s
             behind = {part for part in behind if consumer.position(part) < ends[part]}
@@ -104,4 +101,5 @@ class KafkaChanges:
 
 
 def _text(key: bytes | None) -> str:
-    return (key or b"").decode(errors="replace")[:LONGEST_KEY]
+    # Anybody may write a key: cut to 1,024 characters.
+    return (key or b"").decode(errors="replace")[:1024]

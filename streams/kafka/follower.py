@@ -12,9 +12,6 @@ from .connection import Connection
 from .consumer import as_message, open_consumer, partitions_of
 from .errors import refused
 
-POLL_MS = 200
-"""The longest wait for one answer: the end is known beforehand, so a look waits only for what is on its way."""
-
 
 class KafkaFollower:
     """Follows topics from their beginnings. Every follower reads every message, however many there are. Not safe for threads.
@@ -65,7 +62,8 @@ class KafkaFollower:
         while any(self._consumer.position(part) < end for part, end in ends.items()):
             if time.monotonic() > deadline:
                 raise TransportError(f"no answer for {self._timeout_s:g} s while reading {', '.join(self._topics)}")
-            for records in self._consumer.poll(timeout_ms=POLL_MS).values():
+            # The end is known beforehand: a look waits only for what is on its way, 200 ms at a time.
+            for records in self._consumer.poll(timeout_ms=200).values():
                 found += map(as_message, records)
                 deadline = time.monotonic() + self._timeout_s
         self._next = {part: self._consumer.position(part) for part in ends}

@@ -9,9 +9,6 @@ from ..transport import Outgoing, TransportError
 from .connection import Connection
 from .errors import refused, unreachable
 
-MAX_REQUEST = 16 << 20
-"""The largest message that any topic takes (`streams/topics.py`)."""
-
 
 class KafkaProducer:
     """Writes to Kafka: acknowledged by all replicas, idempotent, compressed.
@@ -23,6 +20,7 @@ class KafkaProducer:
         self._connection = connection
         self._where = ",".join(connection.brokers)
         try:
+            # The largest message that any topic takes (`streams/topics.py`).
             self._producer = kafka.KafkaProducer(
                 **connection.config(),
                 acks="all",
@@ -32,7 +30,7 @@ class KafkaProducer:
                 compression_type="lz4",
                 linger_ms=linger_ms,
                 batch_size=1 << 20,
-                max_request_size=MAX_REQUEST,
+                max_request_size=16 << 20,
                 max_block_ms=5000,
                 delivery_timeout_ms=int(give_up_s * 1000),
                 request_timeout_ms=int(min(10.0, give_up_s / 2) * 1000),

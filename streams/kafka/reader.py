@@ -13,10 +13,6 @@ from .connection import Connection
 from .consumer import as_message, open_consumer
 from .errors import refused
 
-NEAR = 100
-"""Messages that are read through rather than sought past."""
-FETCH_BYTES = 1 << 20
-
 
 class KafkaReader:
     """Reads messages by their offsets. Safe to be shared by threads, which wait for one another."""
@@ -54,7 +50,8 @@ class KafkaReader:
 
     def _read(self, part: TopicPartition, offsets: Sequence[int]) -> list[Message]:
         if self._consumer is None:
-            self._consumer = open_consumer(self._connection, group_id=None, max_partition_fetch_bytes=FETCH_BYTES)
+            # 1 MB a fetch: a page shows few messages.
+            self._consumer = open_consumer(self._connection, group_id=None, max_partition_fetch_bytes=1 << 20)
         consumer = self._consumer
         consumer.assign([part])
         first, end = consumer.beginning_offsets([part])[part], consumer.end_offsets([part])[part]
@@ -63,7 +60,8 @@ class KafkaReader:
         deadline = time.monotonic() + self._timeout_s
         at: int | None = None
         for offset in wanted:
-            if at is None or not offset - NEAR <= at <= offset:
+            # Up to 100 messages are read through: a seek costs more.
+            if at is None or not offset - 100 <= at <= offset:
                 consumer.seek(part, offset)
             while (at := consumer.position(part)) <= offset:
                 if time.monotonic() > deadline:

@@ -32,9 +32,6 @@ from .language_model import LanguageModel, ModelUnavailable
 
 log = structlog.get_logger(__name__)
 
-WITHIN_S = 900.0
-"""Seconds within which a question is answered, or dropped: a later hint has no use."""
-
 
 class AnsweringMetrics:
     """What became of questions."""
@@ -86,7 +83,8 @@ class QuestionAnswerer:
     model: LanguageModel
     chunks_of: Callable[[ModelQuestion], Mapping[int, LogChunk]]
     partitions: int = 1
-    within_s: float = WITHIN_S
+    # A question is answered within 900 s, or dropped: a later hint has no use.
+    within_s: float = 900.0
     clock: Callable[[], float] = time.time
     formats: KnownFormats = field(default_factory=KnownFormats)
     track_record: TrackRecord = field(default_factory=TrackRecord)

@@ -4,7 +4,6 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 
-HOUR_S = 3600.0
 JOBS = 10_000
 """Jobs whose questions are remembered; beyond it the one that asked longest ago is forgotten."""
 
@@ -28,7 +27,7 @@ class HourlyBudget:
         now = self._clock()
         spent = self._jobs.setdefault(job, deque()) if job else deque[float]()
         for times in (self._all, spent):
-            while times and times[0] <= now - HOUR_S:
+            while times and times[0] <= now - 3600.0:
                 times.popleft()
         if len(self._all) >= self._in_all or len(spent) >= self._per_job:
             return False

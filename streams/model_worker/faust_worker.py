@@ -24,10 +24,6 @@ from .language_model import ModelUnavailable
 
 log = structlog.get_logger(__name__)
 
-WAIT_S = 0.05
-"""A question is handed on no later than this."""
-RETRY_S = 5.0
-"""Seconds until a question that could not be answered is tried again."""
 T = TypeVar("T")
 
 
@@ -69,7 +65,8 @@ class FaustModelWorker:
 
     async def _consume(self, stream: Any) -> None:
         try:
-            async for events in stream.noack_take(self._concurrency, within=WAIT_S):
+            # A question is handed on within 50 ms.
+            async for events in stream.noack_take(self._concurrency, within=0.05):
                 for event in events:
                     await self._free.acquire()
                     task = asyncio.create_task(self._answer(stream, event))
@@ -105,7 +102,8 @@ class FaustModelWorker:
                 if not waits:
                     log.warning("question_waits", position=message.position, reason=str(error))
                 waits = True
-                await asyncio.sleep(RETRY_S)
+                # A question that could not be answered is tried again after 5 s.
+                await asyncio.sleep(5.0)
 
 
 async def _in_thread(function: Callable[[], T]) -> T:

@@ -5,15 +5,13 @@ from ..transport import Consumer
 from .answering import QuestionAnswerer
 from .language_model import ModelUnavailable
 
-GROUP = "schedmate-model-worker"
-
 
 class LocalModelWorker:
     """Reads questions from a broker in this process, answers them at once and writes the answers."""
 
     def __init__(self, broker: MemoryBroker, answerer: QuestionAnswerer) -> None:
         self._answerer = answerer
-        self._consumer: Consumer = broker.consumer(GROUP, ("model-questions",))
+        self._consumer: Consumer = broker.consumer("schedmate-model-worker", ("model-questions",))
         self._producer = broker.producer()
 
     def step(self, limit: int = 50) -> int:

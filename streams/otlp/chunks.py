@@ -33,12 +33,8 @@ _NUMBERS: Final = 1 << 17
 _LINE_END: Final = re.compile(r"\r?\n")
 _REDRAW: Final = re.compile(r"[^\r]+\r?")
 r"""A `\r` with nothing before it redraws nothing."""
-_LINES: Final = 500
-_SIZE: Final = 64 << 10
 _LONGEST: Final = 32 << 10
 """Lines and characters of a chunk, and characters of a piece, at most: those of pipes."""
-_MOST_APART_MS: Final = 6 * 86_400_000
-"""Between the first and the last piece of a chunk at most."""
 
 
 class LineSource(NamedTuple):
@@ -160,7 +156,8 @@ def _chunks(message: Message, source: LineSource, pieces: list[_Piece]) -> Itera
     held: list[_Piece] = []
     size = 0
     for piece in pieces:
-        if held and (len(held) == _LINES or size > _SIZE or piece.number != held[-1].number + 1):
+        # A chunk holds at most 500 lines and about 64 KB, as chunks of job logs do.
+        if held and (len(held) == 500 or size > (64 << 10) or piece.number != held[-1].number + 1):
             yield _chunk(message, source, held)
             held, size = [], 0
         held.append(piece)
@@ -173,7 +170,8 @@ def _chunk(message: Message, source: LineSource, pieces: list[_Piece]) -> LogChu
     first = pieces[0].time
     after, latest = [], 0
     for piece in pieces:  # collectors set times by what they parsed: one that goes back counts as at once
-        latest = max(latest, min(int((piece.time - first) * 1000), _MOST_APART_MS))
+        # The first and the last piece of a chunk are at most six days apart.
+        latest = max(latest, min(int((piece.time - first) * 1000), 6 * 86_400_000))
         after.append(latest)
     chunk = LogChunk(
         **source._asdict(),

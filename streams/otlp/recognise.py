@@ -4,7 +4,6 @@ import re
 from typing import Final
 
 _JSON: Final = re.compile(rb'\s*\{\s*"resourceLogs"\s*:\s*\[')
-_LOOKED_AT: Final = 128
 _RESOURCE_LOGS: Final = b"\n"
 """First byte in protobuf: field 1, of a length that follows. A line of text does not begin with a newline."""
 _OF_RESOURCE_LOGS: Final = (0x0A, 0x12, 0x1A)
@@ -18,7 +17,8 @@ def is_otlp(value: bytes) -> bool:
 
 def is_json(value: bytes) -> bool:
     """Return whether `value` is such a request as `otlp_json`."""
-    return value[:1] in (b"{", b" ") and _JSON.match(value[:_LOOKED_AT]) is not None
+    # 128 bytes hold the first name of a request.
+    return value[:1] in (b"{", b" ") and _JSON.match(value[:128]) is not None
 
 
 def _is_protobuf(value: bytes) -> bool:

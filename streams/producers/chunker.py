@@ -11,12 +11,6 @@ from typing import Generic, NamedTuple, TypeVar
 
 from .pieces import START, Mark, Pieces
 
-HEARTBEATS = 8
-"""Heartbeats of one silence, each twice as long after the last piece as the one before: about four hours in all."""
-
-MOST_APART_MS = 6 * 86_400_000
-"""Longest time between the first and the last piece of a chunk, as reported: no reader takes a week, and a clock may be set by years."""
-
 Chunk = TypeVar("Chunk")
 
 
@@ -66,7 +60,8 @@ class Chunker(Generic[Chunk]):
         heartbeats: bool = True,
     ) -> None:
         self._make = make
-        self._heartbeats = HEARTBEATS if heartbeats else 0
+        # Each of the eight heartbeats of a silence comes twice as late as the one before: about four hours in all.
+        self._heartbeats = 8 if heartbeats else 0
         self._seq = seq
         self._limits = limits
         self._start = self._after = start
@@ -178,4 +173,5 @@ class Chunker(Generic[Chunk]):
     def _ms_since_first(self, time: float) -> int:
         """Milliseconds since the first piece; where the clock was set back, those of the piece before."""
         least = self._after_ms[-1] if self._after_ms else 0
-        return max(least, min(round((time - self._time) * 1000), MOST_APART_MS))
+        # At most six days from the first to the last piece: no reader takes a week, and a clock may be set by years.
+        return max(least, min(round((time - self._time) * 1000), 6 * 86_400_000))

@@ -35,8 +35,6 @@ log = structlog.get_logger(__name__)
 
 JOURNAL = "journal"
 """Instead of a glob: systemd's journal."""
-IDLE_SECONDS = 10.0
-"""A file that has been quiet for so long is looked at only when directories are searched again: thousands of them are cheap."""
 
 
 class Collector:
@@ -282,7 +280,9 @@ class Collector:
         self._turn = (self._turn + 1) % max(1, len(tails))
         total = sum(self._read_feed(name, feed) for name, feed in list(self._feeds.items()))
         for tail in tails[self._turn :] + tails[: self._turn]:
-            idle = tail.idle_since is not None and now - tail.idle_since > IDLE_SECONDS
+            # A file without output for 10 s is looked at only when directories are searched again: thousands of them are
+            # cheap.
+            idle = tail.idle_since is not None and now - tail.idle_since > 10.0
             due = tail.deadline is not None and tail.deadline <= now
             if idle and not everything and not due and not tail.ready:
                 continue

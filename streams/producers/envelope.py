@@ -22,9 +22,6 @@ TOPICS = (LOGS, EVENTS)
 FULL = "the broker was away and the spool full"
 """Why lines are given up as a rule."""
 
-HEAD_LIMIT = 4096
-"""Bytes of an entry before its value."""
-
 
 class InvalidEntry(ValueError):
     """Bytes that are not an envelope. The message states what was expected and what came."""
@@ -80,7 +77,8 @@ def unpack(payload: bytes) -> Envelope:
     """
     head, _, value = payload.partition(b"\n")
     try:
-        job, attempt, node, ordering_key, topic, lines = json.loads(head[:HEAD_LIMIT])
+        # The head of an entry has at most 4,096 bytes.
+        job, attempt, node, ordering_key, topic, lines = json.loads(head[:4096])
     except (ValueError, TypeError, RecursionError) as error:
         raise InvalidEntry(f"expected the envelope of a pipe, got {payload[:80]!r}") from error
     kinds = [type(each) for each in (job, attempt, node, ordering_key, topic, lines)]

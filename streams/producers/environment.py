@@ -25,10 +25,6 @@ _SIZES = {
 """Variable of the number of ranks, by the variable of the rank."""
 
 
-CLUSTERS = "SCHEDMATE_SLURM__CLUSTERS"
-"""The setting `slurm.clusters`: Slurm clusters, separated by commas, whose jobs are reported with their cluster's name."""
-
-
 class UnknownJob(ValueError):
     """Nothing states which job this is, or what does cannot be read. The message states what to pass.
 
@@ -124,7 +120,8 @@ def _slurm(env: Mapping[str, str], clusters: Collection[str]) -> str | None:
     # The raw number of a task is no name for it: that of an array's last task is the array's own, and means all of them.
     own = f"{array}_{task}" if array and task else env.get("SLURM_JOB_ID")
     cluster = env.get("SLURM_CLUSTER_NAME")
-    named = cluster and (cluster in clusters or cluster in listed(env.get(CLUSTERS, "")))
+    # The setting `slurm.clusters`: clusters, separated by commas, whose jobs are reported with their cluster's name.
+    named = cluster and (cluster in clusters or cluster in listed(env.get("SCHEDMATE_SLURM__CLUSTERS", "")))
     return f"{cluster}/{own}" if own and named else own
 
 

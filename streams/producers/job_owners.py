@@ -6,11 +6,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-BATCH = 200
-"""Jobs of one question: a command line of a few kilobytes, answered in milliseconds."""
-RETRY_SECONDS = 30.0
-"""How soon a job that was not known, or could not be asked for, is asked for again: a file may be older than its job is in Slurm's list."""
-
 
 class Unasked(str):
     """Why the scheduler could not be asked. It is asked again; that it knows no such job is another answer."""
@@ -82,7 +77,8 @@ class JobOwners(Generic[Answer]):
         while not self._stop.is_set():
             with self._changed:
                 self._changed.wait_for(lambda: self._wanted or self._stop.is_set())
-                jobs = list(self._wanted)[:BATCH]
+                # 200 jobs a question: a command line of a few kilobytes, answered in milliseconds.
+                jobs = list(self._wanted)[:200]
             if not self._stop.is_set():
                 self._answer(jobs)
                 self._stop.wait(self._pause_s)
@@ -95,7 +91,8 @@ class JobOwners(Generic[Answer]):
         except Exception as error:  # noqa: BLE001  whatever keeps the scheduler from answering: files wait, lines go on
             reason = Unasked(error)
         with self._changed:
-            until = self._monotonic() + RETRY_SECONDS
+            # A job that is not known is asked for again after 30 s: a file may be older than its job is in Slurm's list.
+            until = self._monotonic() + 30.0
             for job in jobs:
                 del self._wanted[job]
                 if job in found:

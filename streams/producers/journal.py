@@ -33,10 +33,6 @@ READ = 64 * 1024
 """Bytes of one read: what a pipe holds."""
 LONGEST = 1 << 20
 """Bytes of an entry at most. A placeholder replaces the text of a longer one: it is a core dump or the like."""
-APART_S = 3600.0
-"""Lines of a chunk come within so much: a host that starts sets its clock by years, and no reader takes a chunk of years."""
-ROUNDS = 20
-"""Reads before the caller gets its turn: a loud journal does not hold up the job logs that the same thread reads."""
 PLACEHOLDER = "[schedmate: an entry of the journal that could not be read]"
 
 _Value = str | list[int | str | list[int]] | None
@@ -90,7 +86,8 @@ class SystemJournal:
     def read(self) -> int:
         """Read what is there and return the number of lines. Raises `OSError` where the program cannot be started."""
         total = 0
-        for _ in range(ROUNDS):
+        # Return after 20 reads: a busy journal must not delay the job logs that the same thread reads.
+        for _ in range(20):
             data = self._data()
             if not data:
                 break
@@ -133,7 +130,9 @@ class SystemJournal:
         """Make chunks of lines and their times, and return the number of lines. No chunk waits for the next read."""
         opened = 0.0
         for number, (at, text) in enumerate(lines):
-            if not number or abs(at - opened) > APART_S:
+            # Lines of a chunk come within an hour: a host that starts sets its clock by years, and no reader takes a chunk of
+            # years.
+            if not number or abs(at - opened) > 3600.0:
                 self._collect_ready(self._chunker.flush())
                 opened = at
             pieces = self._splitter.feed(text.encode(errors="backslashreplace") + b"\n", at)

@@ -17,14 +17,6 @@ from schedmate_records import NodeLogChunk
 
 log = structlog.get_logger(__name__)
 
-RECORD = 16 * 1024
-"""Bytes that a read must have room for: the kernel refuses to give a part of a record, of which it makes up to 8 KB."""
-LINES = 500
-"""Lines of a chunk, as in chunks of job logs."""
-APART_S = 3600.0
-"""Lines of a chunk come within so much: the kernel still holds lines of weeks ago, and no reader takes a chunk of weeks."""
-ROUNDS = 20
-"""Chunks made before the caller gets its turn: a flood in the kernel does not hold up job logs."""
 
 _RECORD = re.compile(rb"(\d+),(\d+),(\d+),[^;]*;([^\n]*)")
 _ESCAPED = re.compile(rb"\\x([0-9a-f]{2})")
@@ -62,7 +54,8 @@ class KernelLog:
     def read(self) -> int:
         """Read what is there, at most some thousand records, and return how many."""
         total = 0
-        while len(self.ready) < ROUNDS and (records := self._records()):
+        # Return after 20 chunks: a flood in the kernel must not delay job logs.
+        while len(self.ready) < 20 and (records := self._records()):
             total += len(records)
             self._chunk(records)
         return total
@@ -75,9 +68,11 @@ class KernelLog:
         """Return the next records: number, time, text."""
         found: list[tuple[int, float, str]] = []
         booted = self._clock() - self._monotonic()  # anew each time: a host that starts sets its clock later
-        for _ in range(LINES):
+        # 500 lines a chunk, as in chunks of job logs.
+        for _ in range(500):
             try:
-                record = os.read(self._file, RECORD)
+                # A read needs room for a whole record: the kernel makes records of up to 8 KB.
+                record = os.read(self._file, 16 * 1024)
             except BlockingIOError:
                 break
             except BrokenPipeError:  # the kernel wrote over what was next; the record after it is read now
@@ -94,7 +89,9 @@ class KernelLog:
         start = 0
         for end in range(1, len(records) + 1):
             goes_on = end < len(records) and records[end][0] == records[end - 1][0] + 1
-            if goes_on and records[end][1] - records[start][1] <= APART_S:
+            # Lines of a chunk come within an hour: the kernel still holds lines of weeks ago, and no reader takes a chunk of
+            # weeks.
+            if goes_on and records[end][1] - records[start][1] <= 3600.0:
                 continue
             part = records[start:end]
             first, opened = part[0][0], part[0][1]

@@ -7,9 +7,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-MAX_LINKS = 40
-"""Symbolic links on the way to a file, as in the kernel."""
-
 _PLACE = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -107,7 +104,8 @@ def _walk(path: str) -> _Walk:
         os.close(place)
         if status.st_uid not in {0, os.geteuid()} or not safe:
             walk.answerable.add(directory.st_uid if status.st_uid in {0, os.geteuid()} else status.st_uid)
-        if links > MAX_LINKS or (not names and walk.answerable):
+        # Follow 40 symbolic links at most, as the kernel does.
+        if links > 40 or (not names and walk.answerable):
             os.close(walk.place)
             raise RefusedFile("expected a file, got a symbolic link that a user may have pointed anywhere")
         names.extendleft(reversed(_parts(target)))

@@ -35,11 +35,6 @@ __all__ = ["Envelope", "Shipper", "Source"]
 
 log = logging.getLogger(__name__)
 
-IN_FLIGHT = 64
-"""Messages, each of another ordering key, that may wait for their acknowledgement at once."""
-SLOW_SECONDS = 2.0
-"""A message unacknowledged for longer makes the broker count as away: what is in memory goes to disk too."""
-
 
 class SendFailed(Exception):
     """A message was not acknowledged: the connection is given up, and another one made."""
@@ -322,9 +317,11 @@ class Shipper:
                 if self._lost and self.counters.broker_up and (self._closing or now - self._lost_told >= 1):
                     self._lost_told = int(now)
                     self._report_losses()
-                if (flying := self._queue.in_flight) and now - min(flying.values()) > SLOW_SECONDS:
+                # The broker counts as away once a message is unacknowledged for 2 s: what is in memory goes to disk, too.
+                if (flying := self._queue.in_flight) and now - min(flying.values()) > 2.0:
                     self._away("no acknowledgement", count=False)
-                batch = self._queue.pop_due(IN_FLIGHT, now)
+                # At most 64 messages, each of another ordering key, wait for their acknowledgement at once.
+                batch = self._queue.pop_due(64, now)
                 if not batch and self._failure is None:
                     self._changed.wait(0.5)
             for envelope in batch:

@@ -33,8 +33,6 @@ LOSSES = "losses"
 """The file with the room taken in advance: entries as in a segment, and zeros behind them."""
 RESERVED = 16 * 1024
 """Bytes of it: some dozens of counts."""
-SYNC_SECONDS = 1.0
-"""A power cut loses at most this much of a spool; a crash of the process alone loses nothing."""
 
 
 class SpoolBusy(Exception):
@@ -175,7 +173,8 @@ class Spool:
             written = os.write(out, entry)
             if written < len(entry):
                 raise OSError(f"disk full: {written} of {len(entry)} bytes written to {segment.path}")
-            if self._clock() - self._synced >= SYNC_SECONDS:
+            # A power cut loses at most one second of a spool; a crash of the process alone loses nothing.
+            if self._clock() - self._synced >= 1.0:
                 self._synced = self._clock()
                 os.fdatasync(out)
         except OSError:

@@ -25,8 +25,6 @@ log = structlog.get_logger(__name__)
 
 READ = 256 * 1024
 """Bytes read at once from one file, so that one loud job does not hold up the others."""
-ROTATION_SECONDS = 2.0
-"""A renamed file that has been quiet for so long is finished: its writer has opened the new one."""
 
 MOST_WAITING = 64
 """Files that wait behind the one that is read. Each is held open: who renames his log every second must not take all descriptors."""
@@ -130,7 +128,8 @@ class Tail:
             self.idle_since = None
         else:
             self.idle_since = now if self.idle_since is None else self.idle_since
-            if self._waiting and now - self.idle_since >= ROTATION_SECONDS:
+            # A renamed file without output for 2 s is finished: its writer has opened the new one.
+            if self._waiting and now - self.idle_since >= 2.0:
                 self._next(now)
         self._collect_ready(self._chunker.due(now))
         return count

@@ -24,14 +24,8 @@ from .writer import Writer
 
 log = structlog.get_logger(__name__)
 
-BATCH = 500
-"""Messages taken at a time: they share the cost of a commit and a write."""
-BATCH_BYTES = 4 << 20
-"""Maximum number of bytes that are handled at a time: stopping the worker waits for no more."""
 WAIT_S = 0.05
 """A batch is not waited for longer than this: a small part of the second in which a verdict should be there."""
-STUCK_S = 60.0
-"""Seconds without progress after which a backlog counts as stuck: the time limit of one message on trial."""
 
 
 class FaustAgent:
@@ -75,7 +69,8 @@ class FaustAgent:
             yield self.failed
         if self._writer.outage.ongoing:
             yield "the broker does not accept writes: it is away, or refuses"
-        if (waiting := self._count_behind()) and time.monotonic() > self._handled_at + STUCK_S:
+        # Stuck after 60 s without progress: the time limit of one message on trial.
+        if (waiting := self._count_behind()) and time.monotonic() > self._handled_at + 60.0:
             yield f"{waiting} messages wait, and none was handled for {time.monotonic() - self._handled_at:.0f} s"
         if self._engine.trimmed:
             yield f"{self._engine.trimmed} states grew too large and lost their largest part: see the log for the keys"
@@ -89,7 +84,8 @@ class FaustAgent:
 
     async def _think(self, stream: Any) -> None:
         try:
-            async for events in stream.noack_take(BATCH, within=WAIT_S):
+            # 500 messages share the cost of a commit and a write.
+            async for events in stream.noack_take(500, within=WAIT_S):
                 for part in _in_parts(events):
                     await self._consume(stream, part)
         except (Exception, asyncio.CancelledError) as error:
@@ -189,7 +185,8 @@ def _in_parts(events: "Sequence[EventT[bytes]]") -> "Iterator[list[EventT[bytes]
     size = 0
     for event in events:
         more = len(event.message.value or b"")
-        if part and size + more > BATCH_BYTES:
+        # At most 4 MB are handled at a time: stopping the worker waits for no more.
+        if part and size + more > (4 << 20):
             yield part
             part, size = [], 0
         part.append(event)

@@ -12,8 +12,6 @@ from faust.transport.drivers import aiokafka as driver
 from ..resilience import Outage
 from .prompt_wait import PromptWait
 
-LONGEST_PAUSE_S = 2.0
-
 
 class PatientProducer(driver.Producer):
     """A producer that waits for its broker."""
@@ -57,7 +55,8 @@ class PatientApp(faust.App):
 
 async def _started(start: Callable[[], Awaitable[None]], service: Any, client: Callable[[], Any]) -> None:
     """Await `start` until a broker answers, or `service` is to stop; each try makes a client anew, and the old one is closed."""
-    outage = Outage("Kafka", limit_s=LONGEST_PAUSE_S, consequence="the worker starts once it answers")
+    # Try every 2 s at least: an operator may wait for the start.
+    outage = Outage("Kafka", limit_s=2.0, consequence="the worker starts once it answers")
     while True:
         try:
             await start()

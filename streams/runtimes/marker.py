@@ -11,8 +11,6 @@ from .order import Run
 
 STARTS = 3
 """Workers in a row that begin at one place, of which the last one is careful: two in a row may have been killed by an operator."""
-_STARTERS = 30
-"""Earlier ones that are remembered: by then a careful one tries all that there is."""
 SUSPECTS = 500
 """Messages of a topic that a careful worker tries: what a worker takes at once. Each one after it tries twice as many, since workers commit
 a little later than they take more. To try a whole backlog would take longer than workers live that something else ends again and again."""
@@ -62,7 +60,8 @@ class Marker(msgspec.Struct):
         # Two workers may take it over at once, one of them for a moment only: random bits make their epochs differ.
         self.epoch = ((self.epoch >> 16) + 1) << 16 | secrets.randbits(16)
         before = [other for other in self.starters if other != worker] if committed == self.begun else []
-        self.starters = [*before[-_STARTERS:], worker]
+        # Remember 30 earlier ones: by then a careful worker tries all messages.
+        self.starters = [*before[-30:], worker]
         careful = len(self.starters) - STARTS
         tried = SUSPECTS << min(careful, 20) if careful >= 0 else 0
         met = {topic: min(end, committed.get(topic, end) + tried) for topic, end in self.held.items()} if tried else {}

@@ -22,8 +22,6 @@ LIMITED_KEYS = 64
 """New keys at once while the partition is limited."""
 COMMITTED_S = 60.0
 """Seconds after which a refused message is surely committed: a worker that cannot commit for so long has lost its partitions."""
-RECORDED = 1500
-"""Places of admitted claims that are kept: more than a worker takes before it commits."""
 
 
 class NewKeys(msgspec.Struct):
@@ -58,7 +56,8 @@ class NewKeys(msgspec.Struct):
         if self.left >= 1:
             self.left -= 1
             if self.limited:
-                self.admitted = [*self.admitted, place][-RECORDED:]
+                # Keep the places of 1,500 admitted claims: more than a worker takes before it commits.
+                self.admitted = [*self.admitted, place][-1500:]
             return True
         if not self.limited:
             self.limited = {topic: handled.get(topic, 0) for topic in topics} | {place.topic: place.offset}

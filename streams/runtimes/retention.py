@@ -15,10 +15,6 @@ CHECKPOINT_S = 1.0
 """Seconds between two looks for states to store: what is due waits no longer, and a look at thousands of states costs little."""
 REPLAY_WORK_S = 5.0
 """Seconds of processing after which what a state lacks in its topic is stored: so long a restart takes to do it again."""
-REPLAY_S = 300.0
-"""Seconds after which it is stored in any case: so much of the topic a restart must read again at most."""
-OPEN = 4096
-"""States that stay decoded, those used last: more jobs than print at one time, at some 10 KB each."""
 ENDED_S = 3600.0
 """A state is forgotten so long after it last took something in, where its key has ended: lines may come late."""
 SILENT_S = 3 * 86_400.0
@@ -69,7 +65,8 @@ class Retention(Generic[State]):
         """
         now = self._steady()
         for states in self._partitions.values():
-            for entry in states.close(max(OPEN // len(self._partitions), 64)):
+            # Keep the 4,096 last used states decoded: more jobs than print at one time, at about 10 KB each.
+            for entry in states.close(max(4096 // len(self._partitions), 64)):
                 _store(states, entry, results)
         if now - self._looked < self._checkpoint_s:
             return
@@ -79,7 +76,8 @@ class Retention(Generic[State]):
             stored = len(results.states) + len(results.parts)
             for entry in list(states.dirty.values()):
                 worked, since = entry.dirty_at
-                if work - worked < self._replay_work_s and now - since < REPLAY_S:
+                # Store after 300 s in any case: a restart reads at most that much of the topic again.
+                if work - worked < self._replay_work_s and now - since < 300.0:
                     break
                 _store(states, entry, results)
             if len(results.states) + len(results.parts) > stored:

@@ -19,8 +19,6 @@ from .stored import LARGEST, MARKER, Key, StateHeader, UnreadableState, header, 
 
 log = structlog.get_logger(__name__)
 
-OPEN_PARTS = 16_384
-"""Decoded parts that stay in memory, shared out among the keys that are decoded: all ranks of one large job, or a few of each of many."""
 FEW = 64
 """Those that every key may keep, however many keys there are: the ranks of most jobs."""
 
@@ -178,7 +176,8 @@ class States(Generic[State]):
             made += self._put(entry, name, part, part.offset + 1)
         for name in entry.parts.removed:
             made += self._remove(entry.name, name)
-        entry.parts.stored(max(OPEN_PARTS // max(len(self._open), 1), FEW))
+        # Decoded parts that stay in memory, shared among the decoded keys: all ranks of one large job, or a few of each of many.
+        entry.parts.stored(max(16_384 // max(len(self._open), 1), FEW))
         entry.since = {}
         self.dirty.pop(entry.name, None)
         return own, made

@@ -14,11 +14,6 @@ from ..resilience import Outage
 from ..transport import Outgoing
 from .sole_writer import SoleWriter
 
-_BATCH = 1 << 20
-"""Bytes of a batch of messages: Kafka's own limit for one, unless a topic allows more."""
-_REQUEST = 16 << 20
-"""The largest message that any topic takes (`streams/topics.py`)."""
-
 
 class TooLarge(Exception):
     """Messages that no topic takes, however often they are sent.
@@ -144,14 +139,16 @@ class Writer:
 
     async def _open(self) -> Any:
         if self._producer is None:
+            # The largest message that any topic takes (`streams/topics.py`).
+            # Kafka's own limit of a batch, unless a topic allows more.
             producer = AIOKafkaProducer(
                 **aiokafka_config(self._connection),
                 acks="all",
                 enable_idempotence=True,
                 compression_type="lz4",
                 linger_ms=0,
-                max_batch_size=_BATCH,
-                max_request_size=_REQUEST,
+                max_batch_size=1 << 20,
+                max_request_size=16 << 20,
             )
             await producer.start()
             self._producer = producer

@@ -8,7 +8,7 @@ import pytest
 from schedmate import document
 from schedmate.document import documents
 
-DOCS = Path(__file__).resolve().parents[3] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def test_generated_documents_are_fresh() -> None:

@@ -32,10 +32,6 @@ from .client import (
 
 log = structlog.get_logger(__name__)
 
-_INDEX = "batch.kubernetes.io/job-completion-index"
-_DIGITS = 6
-_PARTS = 3
-
 
 class PodDirectory(NamedTuple):
     """The parts of the name of a pod's directory."""
@@ -48,7 +44,7 @@ class PodDirectory(NamedTuple):
     def parse(cls, name: str) -> "PodDirectory | None":
         """Read `team-a_train-x7k2p_0f1d…`; None for another name. Names of namespaces and pods hold no underscore."""
         parts = name.split("_")
-        return cls(*parts) if len(parts) == _PARTS and all(parts) else None
+        return cls(*parts) if len(parts) == 3 and all(parts) else None  # NAMESPACE_POD_UID
 
 
 class PodLogs:
@@ -174,8 +170,9 @@ def rank_of(pod: Pod, job: Job | WorkloadObject) -> int:
     """Return the rank of a pod: its completion index in an Indexed Job. The pods of other Jobs have no order: all are 0."""
     if isinstance(job, WorkloadObject):
         return job.rank(pod)
-    index = pod.metadata.annotations.get(_INDEX, "")
-    numbered = job.spec.completion_mode == "Indexed" and index.isascii() and index.isdecimal() and len(index) <= _DIGITS
+    index = pod.metadata.annotations.get("batch.kubernetes.io/job-completion-index", "")
+    # Six digits are enough for an index, and keep the number small.
+    numbered = job.spec.completion_mode == "Indexed" and index.isascii() and index.isdecimal() and len(index) <= 6
     return int(index) if numbered else 0
 
 

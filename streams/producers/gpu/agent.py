@@ -16,9 +16,6 @@ from .source import GpuError, GpuSource
 
 log = structlog.get_logger(__name__)
 
-MEMORY = 16 << 20
-"""Bytes of samples that wait for a broker that is away: about 10,000. Past that the oldest give way, for the newest are worth more."""
-
 
 class GpuAgentMetrics:
     """What the agent did. What became of the samples on their way is in the shipper's counters."""
@@ -82,7 +79,8 @@ class GpuAgent:
         if interval <= 0:
             raise ValueError(f"expected an interval above 0 seconds, got {interval}")
         self.metrics = GpuAgentMetrics()
-        self.shipper = Shipper(connect, "gpu-agent", perishable=True, memory=MEMORY)
+        # About 10,000 samples wait while the broker is away. Then the oldest are dropped: newer samples are worth more.
+        self.shipper = Shipper(connect, "gpu-agent", perishable=True, memory=16 << 20)
         self._source, self._interval, self._clock, self._recorder = source, interval, clock, recorder
         self._close_seconds = close_seconds
         self._stop = stop or threading.Event()

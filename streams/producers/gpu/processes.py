@@ -15,8 +15,6 @@ RANK_VARIABLES = (
 )
 """Variables of the global rank, in the order of `streams.producers.environment`, which numbers the ranks of logs."""
 
-MAX_ENVIRONMENT = 1 << 20
-"""Bytes of an environment that are read. Any user of the host may start a process with a larger one."""
 
 MAX_JOB, MAX_RANK_DIGITS = 200, 9
 """What is longer is no job id and no rank."""
@@ -71,7 +69,8 @@ def _owner_by_environment(environment: Mapping[str, str], clusters: Collection[s
 def _environment(path: Path) -> dict[str, str]:
     try:
         with path.open("rb") as file:
-            block = file.read(MAX_ENVIRONMENT)
+            # Read at most 1 MB of an environment: any user of the host may start a process with a larger one.
+            block = file.read(1 << 20)
     except OSError:
         return {}
     pairs = (entry.partition("=") for entry in block.decode(errors="replace").split("\0"))

@@ -14,9 +14,6 @@ from .events import tell
 from .nodes import DRAINED_BY, TAINT, drained_by, in_service, node_view, taints
 from .settings import KubernetesLimits
 
-_RETRIES = 5
-"""Times that a node is looked at again because somebody changed it between our look and our patch."""
-
 
 class Drains:
     """Drains nodes and lets them return.
@@ -82,7 +79,8 @@ class Drains:
     def _change(self, name: str, change: Callable[[Node], dict[str, object]]) -> Node:
         """Change a node by what `change` returns for its present state, and return it as it is afterwards."""
         with translated():
-            for _ in range(_RETRIES):
+            # Try five times: another client may change the node between the look and the patch.
+            for _ in range(5):
                 before = self._client.node(name)
                 try:
                     self._client.patch_node(before, change(before))

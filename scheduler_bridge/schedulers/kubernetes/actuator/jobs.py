@@ -28,8 +28,6 @@ _PHASES = {
     WorkloadPhase.STOPPING: SchedulerJobState.STOPPING,
     WorkloadPhase.TERMINATED: SchedulerJobState.CANCELLED,
 }
-DISRUPTED = "DisruptionTarget"
-"""The condition of a pod that was evicted (Kubernetes: Disruptions, pod disruption conditions)."""
 
 
 def acts_of(job: Job | WorkloadObject) -> tuple[str, ...]:
@@ -119,7 +117,8 @@ def outlives_eviction(job: Job, pods: int) -> bool:
     """
     rules = job.spec.pod_failure_policy.rules if job.spec.pod_failure_policy else []
     first = rules[0] if rules else None
-    if first and first.action == "Ignore" and any(one.type == DISRUPTED for one in first.on_pod_conditions):
+    # The condition of a pod that was evicted (Kubernetes: pod disruption conditions).
+    if first and first.action == "Ignore" and any(one.type == "DisruptionTarget" for one in first.on_pod_conditions):
         return True
     return not rules and job.status.failed + pods <= job.spec.backoff_limit
 

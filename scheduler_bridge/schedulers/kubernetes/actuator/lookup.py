@@ -23,8 +23,6 @@ from .jobs import acts_of, state_of, view
 from .owners import is_queued, ruler_of
 from .settings import KubernetesLimits
 
-_BY_NAME = "batch.kubernetes.io/job-name"
-
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -98,7 +96,7 @@ class Lookup:
     def target_of(self, job: str, owner: Job | WorkloadObject) -> Target:
         """Return the job that an object is an attempt of."""
         meta = owner.metadata
-        label = _BY_NAME if isinstance(owner, Job) else owner.NAME_LABEL
+        label = "batch.kubernetes.io/job-name" if isinstance(owner, Job) else owner.NAME_LABEL
         pods = self._client.pods(meta.namespace, f"{label}={meta.name}")
         return Target(job, owner, pods, self._queued(owner))
 

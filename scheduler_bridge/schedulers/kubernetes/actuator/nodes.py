@@ -24,7 +24,6 @@ _LEAVES = frozenset(
 """Taints of nodes that are about to go, or are not there yet."""
 _CONTROL_PLANE = frozenset({"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"})
 """Taints of nodes that are no place for jobs: they must not count as what is left when workers are drained."""
-_MIRROR = "kubernetes.io/config.mirror"
 
 
 def drained_by(node: Node) -> str:
@@ -48,7 +47,9 @@ def taints(node: Node, ours: Taint | None) -> list[dict[str, str]]:
 def works(pod: Pod) -> bool:
     """True for a pod that must end before a node is empty: not over, and no part of the node itself (DaemonSet, static pod)."""
     owner = pod.metadata.controller
-    part = _MIRROR in pod.metadata.annotations or (owner is not None and owner.kind in ("DaemonSet", "Node"))
+    part = "kubernetes.io/config.mirror" in pod.metadata.annotations or (
+        owner is not None and owner.kind in ("DaemonSet", "Node")
+    )
     return not pod.is_over and not part
 
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from ..client import QUEUE, Job, WorkloadObject, kind_of
 
-_CONTROLLER = "kubernetes.io/job-controller"
 _KNOWN = {("trainer.kubeflow.org", "TrainJob"): "the trainer restarts it through its JobSet"}
 """By API group and kind: who starts the pods again, and how."""
 
@@ -33,7 +32,7 @@ def ruler_of(job: Job | WorkloadObject) -> Ruler | None:
             why = _KNOWN.get((group, owner.kind), "it starts its Jobs again itself")
         return Ruler(f"{owner.kind}/{owner.name}", why)
     managed = job.spec.managed_by if isinstance(job, Job) else job.managed_by
-    if managed not in ("", _CONTROLLER):
+    if managed not in ("", "kubernetes.io/job-controller"):
         return Ruler(managed, "the job is managed by it (managedBy)")
     return None
 

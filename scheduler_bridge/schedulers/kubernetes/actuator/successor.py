@@ -21,8 +21,6 @@ from ..client import (
 
 CHECKPOINT = "SCHEDMATE_CHECKPOINT"
 """Where a job that starts again finds the path of its last durable checkpoint."""
-_NAMES = 63
-"""Characters of a Job's name: it becomes the value of a label on its pods."""
 _OF_THE_CONTROLLER = frozenset(
     {
         "batch.kubernetes.io/controller-uid",
@@ -36,13 +34,13 @@ _OF_KUEUE = frozenset(
     f"kueue.x-k8s.io/{name}" for name in ("workload", "podset", "cluster-queue-name", "local-queue-name")
 )
 """What Kueue writes on pods when it admits them. It finishes a job at once that bears the marks of another."""
-_OF_KUBECTL = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def successor_name(lineage: str, attempt: int) -> str:
     """Return the name of an attempt's Job. It follows from the attempt alone, so that there can be one only."""
     suffix = f"-r{attempt}"
-    return lineage[: _NAMES - len(suffix)].rstrip("-.") + suffix
+    # A Job's name has 63 characters at most: it becomes the value of a label on its pods.
+    return lineage[: 63 - len(suffix)].rstrip("-.") + suffix
 
 
 def successor(
@@ -78,7 +76,9 @@ def successor(
     for template in templates:
         _prepare(template, lineage, attempt, exclude, checkpoint)
     annotations = {
-        name: text for name, text in meta.get("annotations", {}).items() if name not in (_OF_KUBECTL, STOPPED_FOR)
+        name: text
+        for name, text in meta.get("annotations", {}).items()
+        if name not in ("kubectl.kubernetes.io/last-applied-configuration", STOPPED_FOR)
     }
     made = {
         "name": successor_name(lineage, attempt),

@@ -19,7 +19,6 @@ ACTS = "schedmate.io/acts"
 """Annotation: the keys of what was done to the job or node."""
 STOPPED_FOR = "schedmate.io/stopped-for"
 """Annotation: the key of the act that stopped the job and is to let it go again. It is gone once that was done."""
-_MOST = 1_000_000
 _UID = re.compile(r"[A-Za-z0-9-]{1,64}", re.ASCII)
 _CANCELLED = re.compile(r"[:,]cancel/[0-9a-f]{16}$", re.ASCII)
 
@@ -53,7 +52,8 @@ def job_id(meta: Meta, word: str = "") -> str:
 def attempt_of(meta: Meta) -> int:
     """Return how often the job was started before. An annotation that is no number counts as none: users may write it."""
     noted = meta.annotations.get(ATTEMPT, "")
-    return min(int(noted), _MOST) if noted.isascii() and noted.isdecimal() and len(noted) <= 9 else 0
+    # Users write the annotation: a bound keeps the number small.
+    return min(int(noted), 1_000_000) if noted.isascii() and noted.isdecimal() and len(noted) <= 9 else 0
 
 
 def incarnation_of(meta: Meta) -> str:

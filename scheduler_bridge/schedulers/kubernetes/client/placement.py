@@ -10,7 +10,6 @@ from typing import Any
 from .objects import Node, NodeRequirement, NodeSelectorTerm, PodSpec, Taint, Toleration
 
 _NAME = "metadata.name"
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def excluded_nodes(spec: PodSpec) -> tuple[str, ...]:
@@ -35,7 +34,7 @@ def pinned_nodes(spec: PodSpec) -> frozenset[str]:
 def with_excluded(affinity: Mapping[str, Any], nodes: Iterable[str]) -> dict[str, Any]:
     """Return an affinity (as the API server sends it) that excludes `nodes`, too, in each of its alternatives."""
     changed: dict[str, Any] = copy.deepcopy(dict(affinity))
-    required = changed.setdefault("nodeAffinity", {}).setdefault(_REQUIRED, {})
+    required = changed.setdefault("nodeAffinity", {}).setdefault("requiredDuringSchedulingIgnoredDuringExecution", {})
     terms = required.setdefault("nodeSelectorTerms", []) or [{}]
     required["nodeSelectorTerms"] = terms
     for term in terms:

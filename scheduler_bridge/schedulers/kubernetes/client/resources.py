@@ -8,14 +8,13 @@ from .objects import Container, Pod, PodSpec
 
 GPUS = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "gpu.intel.com/i915", "gpu.intel.com/xe")
 """Extended resources that are whole accelerators, as the vendors' device plugins name them. Parts (MIG) are not counted."""
-_DIGITS = 6
-_MB = 1 << 20
 
 
 def gpus(limits: Mapping[str, str]) -> int:
     """Return the accelerators among the limits of a container, or what a node can allocate. Parts of them come as whole numbers only."""
     found = (limits.get(name, "") for name in GPUS)
-    return sum(int(amount) for amount in found if amount.isascii() and amount.isdecimal() and len(amount) <= _DIGITS)
+    # Amounts of more than six digits are not counted: no pod has so many devices.
+    return sum(int(amount) for amount in found if amount.isascii() and amount.isdecimal() and len(amount) <= 6)
 
 
 def cpus(amounts: Mapping[str, str]) -> float:
@@ -25,7 +24,7 @@ def cpus(amounts: Mapping[str, str]) -> float:
 
 def memory(amounts: Mapping[str, str]) -> float:
     """Return the memory in MB."""
-    return _number(amounts.get("memory", "0")) / _MB
+    return _number(amounts.get("memory", "0")) / (1 << 20)
 
 
 def requested(spec: PodSpec) -> tuple[float, float, int]:

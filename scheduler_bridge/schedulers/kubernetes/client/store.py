@@ -18,8 +18,6 @@ log = structlog.get_logger(__name__)
 
 _T = TypeVar("_T", bound=Job | Node | Pod | WorkloadObject)
 _PAUSE = (0.2, 10.0)
-_UNKNOWN = 30.0
-"""Seconds after which a kind that the cluster does not know is asked for again: somebody may install it."""
 _GONE = 410
 
 
@@ -92,7 +90,8 @@ class Informer(Generic[_T]):
                 self._version = ""
             except KubernetesNotFound:
                 self._clear_unknown_kind()
-                stop.wait(_UNKNOWN)
+                # Ask every 30 s for a kind that the cluster does not know: it may be installed.
+                stop.wait(30.0)
             except KubernetesError as error:
                 self.error = error
                 self._changed()

@@ -28,9 +28,6 @@ from .ending import ending
 
 SCHEDULER = "kubernetes"
 _TEXT = 1000
-MOST_PODS = 100_000
-OWNER = "batch.kubernetes.io/controller-uid"
-"""Label of a pod: the uid of its Job."""
 
 
 class ReportedJob(msgspec.Struct, kw_only=True):
@@ -74,7 +71,12 @@ def changes(
     of: dict[str, list[Pod]] = {}
     for pod in pods:
         owner = pod.metadata.controller
-        uid = owner.uid if owner and owner.uid in wholes else pod.metadata.labels.get(OWNER, "")
+        # Label of a pod: the uid of its Job.
+        uid = (
+            owner.uid
+            if owner and owner.uid in wholes
+            else pod.metadata.labels.get("batch.kubernetes.io/controller-uid", "")
+        )
         for one in {uid, parts.get(uid, uid)}:
             of.setdefault(one, []).append(pod)
     newest: dict[str, Job | WorkloadObject] = {}
@@ -118,9 +120,8 @@ def _life(
     if state and state.uid == uid:
         attempt = max(attempt, state.attempt)  # one that a person resumed, and suspends again
     made = seconds(job.metadata.creation_timestamp, now)
-    asked = about | {
-        "gpus": sum((gpus([spec]) or 0.0) * min(number, MOST_PODS) for number, spec in _groups(job)) or None
-    }
+    # Users write the number of pods: a bound keeps the sum plausible.
+    asked = about | {"gpus": sum((gpus([spec]) or 0.0) * min(number, 100_000) for number, spec in _groups(job)) or None}
     events = []
     if state is None:
         state = after[name] = ReportedJob(incarnation=incarnation, uid=uid, attempt=attempt)

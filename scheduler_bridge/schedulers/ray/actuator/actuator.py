@@ -26,7 +26,6 @@ from .settings import RayLimits
 from .successor import successor, uploaded
 
 _SUPPORTED = frozenset({Action.RESTART, Action.EVICT, Action.CANCEL, Action.NOTIFY})
-_DEAD = "DEAD"
 
 
 class RayActuator(Actuator):
@@ -230,7 +229,7 @@ class RayActuator(Actuator):
         ids = {job.driver_node_id}
         if job.job_id:
             actors = self._client.actors(job_id=job.job_id)
-            ids |= {actor.node_id for actor in actors if job.is_over or actor.state != _DEAD}
+            ids |= {actor.node_id for actor in actors if job.is_over or actor.state != "DEAD"}
             ids |= {
                 task.node_id for task in self._client.tasks(job_id=job.job_id) if job.is_over or task.state == "RUNNING"
             }

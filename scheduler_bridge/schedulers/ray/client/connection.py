@@ -16,7 +16,6 @@ LARGEST = 64 << 20
 """Bytes of an answer. A job that failed carries up to 20,000 characters of its log in the list of jobs."""
 _INVALID = re.compile(r"^(?:ValueError|TypeError|KeyError): .*$", re.MULTILINE)
 """What a handler of the dashboard answers, as status 500 with a traceback, to a request that it does not take."""
-_EXISTS = "already exists"
 _DEFAULT = "http://127.0.0.1:8265"
 
 
@@ -100,7 +99,7 @@ def _error(status: int, content: bytes, what: str) -> RayError:
         return RayRefused(what, f"status {status}: {text[:200]}", "set RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH")
     said = _INVALID.findall(text)
     came = said[-1][:300] if said else f"status {status}: {text.strip()[-200:]}"
-    if said and _EXISTS in said[-1]:
+    if said and "already exists" in said[-1]:
         return RayConflict(what, came, "nothing was done")
     if said or status < http.client.INTERNAL_SERVER_ERROR:
         return RayRefused(what, came, "nothing was done")

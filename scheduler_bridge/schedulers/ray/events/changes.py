@@ -12,7 +12,6 @@ from ..client import INTENT, RayJob, SubmissionName
 from .ending import ending
 
 SCHEDULER = "ray"
-_TEXT = 1000
 PLACING_S = 15.0
 """Seconds after which a job that runs is reported as started although none of its actors has a node: it may have none."""
 
@@ -102,10 +101,11 @@ def _life(job: RayJob, after: dict[str, ReportedJob], locate: Locate, now: float
 
     def emit(kind: EventKind, time: float, **fields: Any) -> None:
         identity = f"{SCHEDULER}/{name.lineage}/{submission}/{attempt}/{kind}"
+        # Events repeat up to 1,000 characters of a command.
         events.append(
             JobEvent(
                 id=identity, job=name.lineage, incarnation=incarnation, attempt=attempt, kind=kind, time=time,
-                scheduler=SCHEDULER, command=job.entrypoint[:_TEXT], **fields,
+                scheduler=SCHEDULER, command=job.entrypoint[:1000], **fields,
             )
         )  # fmt: skip
 

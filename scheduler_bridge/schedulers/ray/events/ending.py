@@ -9,7 +9,6 @@ _SIGNALS = range(129, 193)
 _QUOTES = ("last available logs", "Traceback (most recent call last)")
 """Where Ray begins to quote what the job itself printed."""
 _SUPERVISOR_DIED = ("JOB_SUPERVISOR_ACTOR_DIED", "JOB_SUPERVISOR_ACTOR_UNSCHEDULABLE")
-_DETAIL = 300
 
 
 class Ending(NamedTuple):
@@ -44,5 +43,6 @@ def _detail(job: RayJob) -> str:
     message = job.message or ""
     for quote in _QUOTES:
         message = message.partition(quote)[0]
-    text = " ".join(message.split())[:_DETAIL].rstrip(" ,:")
+    # Events repeat up to 300 characters of a message.
+    text = " ".join(message.split())[:300].rstrip(" ,:")
     return f"{job.error_type}: {text}" if job.error_type else text

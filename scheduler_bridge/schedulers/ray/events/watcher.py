@@ -14,8 +14,6 @@ from ...job_watcher import JobWatcher, JobWatcherMetrics
 from ..client import SUPERVISOR_PREFIX, RayActor, RayClient, RayError, RayJob, RayNode
 from .changes import RayPlacement, ReportedJob, changes
 
-_DEAD = "DEAD"
-
 
 class RayWatcherMetrics(JobWatcherMetrics):
     """What the watcher did since it started."""
@@ -78,7 +76,7 @@ def _locate(client: RayClient, nodes: Mapping[str, RayNode], job: RayJob) -> Ray
     """Return where a job's driver and actors are, or were when it ended."""
     actors = client.actors(job_id=job.job_id) if job.job_id else []
     if not job.is_over:
-        actors = [actor for actor in actors if actor.state != _DEAD]
+        actors = [actor for actor in actors if actor.state != "DEAD"]
     supervisors = client.actors(name=SUPERVISOR_PREFIX + job.id)
     ids = {job.driver_node_id or "", *(actor.node_id or "" for actor in actors)}
     driver = nodes.get(job.driver_node_id or "")

@@ -16,9 +16,6 @@ from ..client.cluster_names import split
 from .actuator import SlurmActuator
 from .renaming import job_of, node_of, queue_of
 
-AGAIN_S = 5.0
-"""Seconds for which a cluster that did not answer is not asked again: what is asked of the others does not wait for its time limits."""
-
 
 class SlurmClusters(Actuator):
     """Several clusters as an `Actuator`.
@@ -49,7 +46,7 @@ class SlurmClusters(Actuator):
 
     def job(self, job: str) -> JobView | None:
         """Return the state of a job in its cluster."""
-        with self._cluster_of(job) as (cluster, own, actuator):
+        with self._locate(job) as (cluster, own, actuator):
             seen = actuator.job(own)
             return job_of(cluster, seen) if seen else None
 
@@ -79,37 +76,37 @@ class SlurmClusters(Actuator):
 
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
         """Put a failed job back in its cluster's queue."""
-        with self._cluster_of(job) as (cluster, own, actuator):
+        with self._locate(job) as (cluster, own, actuator):
             return job_of(cluster, actuator.restart(own, exclude_nodes, key, checkpoint))
 
     def cancel_packing(self, job: str, key: str) -> JobView:
         """Requeue a packed job, never to be packed again."""
-        with self._cluster_of(job) as (cluster, own, actuator):
+        with self._locate(job) as (cluster, own, actuator):
             return job_of(cluster, actuator.cancel_packing(own, key))
 
     def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
         """Requeue a running job."""
-        with self._cluster_of(job) as (cluster, own, actuator):
+        with self._locate(job) as (cluster, own, actuator):
             return job_of(cluster, actuator.evict(own, key, checkpoint, delay))
 
     def signal(self, job: str, signal: str) -> None:
         """Send a signal to the steps of a running job."""
-        with self._cluster_of(job) as (_, own, actuator):
+        with self._locate(job) as (_, own, actuator):
             actuator.signal(own, signal)
 
     def cancel(self, job: str, key: str) -> JobView:
         """Cancel a running job."""
-        with self._cluster_of(job) as (cluster, own, actuator):
+        with self._locate(job) as (cluster, own, actuator):
             return job_of(cluster, actuator.cancel(own, key))
 
     def hold(self, job: str, key: str) -> JobView:
         """Hold a job that waits."""
-        with self._cluster_of(job) as (cluster, own, actuator):
+        with self._locate(job) as (cluster, own, actuator):
             return job_of(cluster, actuator.hold(own, key))
 
     def release(self, job: str, key: str) -> JobView:
         """Release a held job."""
-        with self._cluster_of(job) as (cluster, own, actuator):
+        with self._locate(job) as (cluster, own, actuator):
             return job_of(cluster, actuator.release(own, key))
 
     def drain(self, node: str, reason: str, key: str) -> NodeView:
@@ -134,7 +131,7 @@ class SlurmClusters(Actuator):
     def stacks(self, job: str) -> str:
         """Return what the operator's command prints inside a job."""
         try:
-            with self._cluster_of(job) as (_, own, actuator):
+            with self._locate(job) as (_, own, actuator):
                 return actuator.stacks(own)
         except ActuatorError as error:
             return str(error)
@@ -145,7 +142,7 @@ class SlurmClusters(Actuator):
             return actuator.describe(node)
 
     @contextmanager
-    def _cluster_of(self, job: str) -> Iterator[tuple[str, str, SlurmActuator]]:
+    def _locate(self, job: str) -> Iterator[tuple[str, str, SlurmActuator]]:
         """Give a job's cluster, its id there, and that cluster's actuator."""
         try:
             cluster, own = split(job)
@@ -160,7 +157,8 @@ class SlurmClusters(Actuator):
         if cluster not in self._clusters:
             raise ActuatorError("a cluster of `slurm.clusters`", repr(cluster[:40]), "nothing was done")
         since, error = self._away.get(cluster, (0.0, None))
-        if error is not None and self._clock() < since + AGAIN_S:
+        # A cluster that did not answer is not asked for 5 s: requests to the others do not wait for its time limits.
+        if error is not None and self._clock() < since + 5.0:
             raise error
         try:
             yield self._clusters[cluster]

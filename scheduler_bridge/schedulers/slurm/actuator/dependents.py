@@ -12,9 +12,6 @@ from ..client.dependency import follow
 
 log = structlog.get_logger(__name__)
 
-MOST = 100
-"""Dependents that are changed for one restart: a user can submit any number of them."""
-
 
 def carry_over(client: SlurmClient, job: str, successor: str) -> tuple[str, ...]:
     """Let those that waited for the success of a job wait for its next run, and return them as Slurm then shows them.
@@ -30,7 +27,8 @@ def carry_over(client: SlurmClient, job: str, successor: str) -> tuple[str, ...]
         SlurmError: Slurm does not answer.
     """
     waiting = {name: text for name, old in client.dependencies().items() if (text := follow(old, job, successor))}
-    for name, text in islice(waiting.items(), MOST):
+    # At most 100 dependents are changed for one restart: a user can submit any number of them.
+    for name, text in islice(waiting.items(), 100):
         try:
             client.update_job(name, {"Dependency": text})
         except SlurmRefused as error:

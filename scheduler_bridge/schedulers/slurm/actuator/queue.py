@@ -14,17 +14,12 @@ from ..client.gres import gpu_types, held_parts
 from .jobs import state_of, view
 from .nodes import node_view
 
-BLOCKED = "Resources"
-"""Slurm's word for the next job of a partition, which does not fit. What follows it waits for "Priority": room made for that would go to
-the job before it."""
 _CLOSED = frozenset(
     {"RESERVED", "NOT_RESPONDING", "REBOOT_REQUESTED", "REBOOT_ISSUED", "POWER_DOWN", "INVAL", "INVALID_REG", "BLOCKED"}
 )
 """Words of nodes in service on which no job starts, or none without a reservation: to make a place there has no use."""
 _ALL_OF = re.compile(r"[\w.:-]+(?:&[\w.:-]+)*", re.ASCII)
 """Features that a node must have all. Others (`a|b`, `[a*2&b*4]`) are Slurm's to read."""
-_TASKS = 100
-"""Tasks of one array that waits as a whole which are reported at once: the next ones. Once these are held, others are reported."""
 
 
 def queue_of(jobs: Iterable[SlurmJob], nodes: Mapping[str, SlurmNode]) -> Queue:
@@ -63,7 +58,8 @@ def _waiting(job: SlurmJob, nodes: Iterable[SlurmNode], whole: int) -> WaitingJo
     since = job.eligible or job.submitted or math.inf
     # That is too much to evict others for, or it is not known whose place it may have.
     readable = not job.parts and not job.reservation and (not job.features or _ALL_OF.fullmatch(job.features))
-    blocked = job.reason == BLOCKED and None not in gpus and bool(readable)
+    # The next job of a partition waits for Resources. Later ones wait for Priority: room made for them would go to the job before.
+    blocked = job.reason == "Resources" and None not in gpus and bool(readable)
     seen = view(job.job, job, whole, ())
     kept_away = {node.name for node in nodes if not _is_open(node, job)}
     return WaitingJob(replace(seen, excluded=tuple(sorted({*seen.excluded, *kept_away}))), since, need, blocked)
@@ -71,7 +67,8 @@ def _waiting(job: SlurmJob, nodes: Iterable[SlurmNode], whole: int) -> WaitingJo
 
 def _waiting_tasks(array: SlurmJob, running: int, nodes: Iterable[SlurmNode], whole: int) -> Iterator[WaitingJob]:
     one = _waiting(array, nodes, whole)
-    for place, task in enumerate(next_tasks(array.job, running, _TASKS)):
+    # The next 100 tasks of an array that waits as a whole. Once these are held, others are reported.
+    for place, task in enumerate(next_tasks(array.job, running, 100)):
         # It is the first that lacks room. The others wait for it.
         yield replace(one, view=replace(one.view, job=task), blocked=one.blocked and not place)
 

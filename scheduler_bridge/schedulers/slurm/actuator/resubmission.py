@@ -25,7 +25,6 @@ _WORD = "schedmate-continues="
 _DIGEST = 16
 """Hexadecimal digits behind the name of the job that went before: of the key of the act."""
 _HEXADECIMAL = frozenset("0123456789abcdef")
-_COMMENT_LENGTH = 4000
 
 
 class Resubmission:
@@ -127,4 +126,5 @@ def _comment(name: str, kept: KeptJob, key: str, checkpoint: str) -> str:
     comment = " ".join(kept.columns.get("comment", "").split())
     comment = add_note(comment, checkpoint) if is_tellable(checkpoint) else comment
     word = f"{_WORD}{name}:{key.rpartition('/')[2]}"
-    return f"{word} {comment}".strip()[:_COMMENT_LENGTH]
+    # A comment of Slurm is cut to 4,000 characters.
+    return f"{word} {comment}".strip()[:4000]

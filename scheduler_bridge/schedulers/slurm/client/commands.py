@@ -7,8 +7,6 @@ from typing import Protocol
 
 from .errors import SlurmRefused, SlurmUnavailable, UnknownSlurmJob, is_away
 
-_FAILED = "job script retrieval failed"
-"""What scontrol writes when it has no script to write, for whatever reason; it exits with 0 then."""
 _PING = "see whether slurmctld is up (scontrol ping)"
 
 
@@ -73,7 +71,8 @@ class SlurmCommands:
             raise SlurmUnavailable(
                 f"the command {command[0]}", str(error), "install Slurm's client commands"
             ) from error
-        if done.returncode == 0 and not done.stderr.startswith(_FAILED):
+        # scontrol prints this instead of a script, for any reason, and exits with 0.
+        if done.returncode == 0 and not done.stderr.startswith("job script retrieval failed"):
             return done.stdout
         complaint = " ".join((done.stderr or done.stdout).split()) or f"exit code {done.returncode}"
         if is_away(complaint):

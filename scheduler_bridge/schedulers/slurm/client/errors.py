@@ -8,12 +8,12 @@ _AWAY = (
     *("can't be reached now", "problem talking to the database"),
 )
 """What Slurm's commands print while slurmctld does not answer, or slurmdbd, which locates other clusters."""
-_UNKNOWN_CLUSTER = "known by database"
 
 
 def is_away(complaint: str) -> bool:
     """True where a command's complaint means that no daemon answers, and not that Slurm refuses."""
-    return _UNKNOWN_CLUSTER not in complaint and any(sign in complaint for sign in _AWAY)
+    # slurmdbd answers, and does not know the cluster.
+    return "known by database" not in complaint and any(sign in complaint for sign in _AWAY)
 
 
 class SlurmError(SchedulerError):

@@ -9,8 +9,6 @@ from ClusterShell.RangeSet import RangeSet, RangeSetException
 
 LIMIT = 65_536
 """Hosts of one list. Slurm itself has no more nodes (MAX_SLURM_NODES in its sources)."""
-_TEXT_LIMIT = 1 << 20
-"""Characters of one list: names of so many hosts, written out."""
 _NUMBER = r"[0-9]{1,18}(?![0-9])"
 _RANGES = rf"{_NUMBER}(?:-{_NUMBER})?(?:,{_NUMBER}(?:-{_NUMBER})?)*"
 _PART = re.compile(rf"(?:[A-Za-z_.-]|{_NUMBER}|\[{_RANGES}\])+")
@@ -25,7 +23,8 @@ def expand(host_list: str) -> tuple[str, ...]:
     """Return the names that a host list means, in its order; what cannot be read, or is too long, is returned as it is."""
     if not host_list:
         return ()
-    if len(host_list) > _TEXT_LIMIT or not _LIST.fullmatch(host_list):
+    # A list of 1 MB or more is not expanded.
+    if len(host_list) > (1 << 20) or not _LIST.fullmatch(host_list):
         return (host_list,)
     parts = _PART.findall(host_list)
     # ClusterShell holds every number of a range in memory: `n[1-999999999]` would take all there is.

@@ -8,10 +8,6 @@ from .errors import SlurmError
 
 MAX_OUTPUT = 64 << 10
 """Bytes that are kept of what one node prints, the last ones."""
-MAX_BYTES = 1 << 20
-"""Bytes that are kept of all nodes together."""
-WAIT_S = 15
-"""Seconds that Slurm gets for the step in addition to the command's own limit."""
 _SCRIPT = f'timeout -k 5 "$0" "$@" 2>&1 </dev/null | tail -c {MAX_OUTPUT}'
 
 
@@ -42,7 +38,9 @@ class SlurmJobCommand:
             options = [f"--jobid={seen.number}", "--overlap", "--ntasks-per-node=1", f"--nodes={seen.node_count}"]
             options += ["--mem=0", "--gres=none", "--chdir=/", "--export=NONE", "--label", "--quiet", "--wait=5"]
             command = ["srun", *self._where, *options, "/bin/sh", "-c", _SCRIPT, f"{self._limit_s:g}", *self._command]
-            done = run_as(seen.user, command, timeout_s=self._limit_s + WAIT_S, environment=self._environment)
+            # Seconds that Slurm gets for the step in addition to the command's own limit.
+            done = run_as(seen.user, command, timeout_s=self._limit_s + 15, environment=self._environment)
         except SlurmError as error:
             return str(error)
-        return (done.stdout + done.stderr)[-MAX_BYTES:].decode(errors="replace")
+        # At most 1 MB is kept of all nodes together.
+        return (done.stdout + done.stderr)[-(1 << 20) :].decode(errors="replace")

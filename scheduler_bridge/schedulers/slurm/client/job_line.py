@@ -53,8 +53,6 @@ _PLAIN = re.compile(r"\S*(?: +[A-Za-z_][A-Za-z0-9_:/]*=\S*)* *")
 """A value without a blank, perhaps followed by fields that are not known."""
 _NAME_AND_ID = re.compile(r"(?:[^=]*\(\d+\)|[^ ]*) *")
 """Value of `UserId` and `GroupId`: directories allow blanks in names."""
-_MAX_KEYS = 300
-"""Known keys in a line; a line of Slurm's has about 80. The time for a line grows with the square of their number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,8 @@ def split(line: str) -> JobLine | None:
     end, tail = _tail(line, found)
     body = line[:end]
     keys = [key for key in found if key.start() < end and key[1] in _KEYS]
-    if len(keys) > _MAX_KEYS or not (used := _used(body, keys)):
+    # A line of Slurm has about 80 known keys. The time for a line grows with the square of their number.
+    if len(keys) > 300 or not (used := _used(body, keys)):
         return None
     fields: dict[str, str] = {}
     rest: list[str] = []

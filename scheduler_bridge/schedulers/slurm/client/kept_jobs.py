@@ -22,7 +22,6 @@ log = structlog.get_logger(__name__)
 
 MAX_SCRIPT = 128 << 10
 """Bytes of a script that is kept; a larger one is not."""
-MAX_BYTES = 256 << 20
 MAX_AGE_S = 7 * 86400.0
 _NAME = re.compile(r"[0-9]{1,18}(?:_[0-9]{1,18})?", re.ASCII)
 
@@ -52,7 +51,7 @@ class KeptJobs:
         clock: Seconds since 1970.
     """
 
-    def __init__(self, directory: Path, max_bytes: int = MAX_BYTES, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, directory: Path, max_bytes: int = 256 << 20, clock: Callable[[], float] = time.time) -> None:
         self._directory = directory
         self._max_bytes = max_bytes
         self._clock = clock

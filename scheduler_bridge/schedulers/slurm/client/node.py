@@ -16,8 +16,6 @@ _REASON = re.compile(r" Reason=(.*?) \[\S+@\S+\]")
 _COMMENT = re.compile(
     r" Comment=(.*?)(?= (?:Reason|Extra|InstanceId|InstanceType|ReservationName|TLSCertTokenSet|Topology|Parameters)=|$)"
 )
-_MARKS = "*~#!%$@^-+"
-"""What older releases put behind a state (`IDLE*`: the node does not respond)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +62,10 @@ def parse(line: str) -> SlurmNode | None:
     reason, comment = _REASON.search(line), _COMMENT.search(line)
     boot = fields.get("BootTime", "")
     partitions = fields.get("Partitions", "")
+    # Older releases append a mark to a state (`IDLE*`: the node does not respond).
     return SlurmNode(
         name=name[1],
-        states=tuple(word.rstrip(_MARKS) for word in fields["State"].split("+")),
+        states=tuple(word.rstrip("*~#!%$@^-+") for word in fields["State"].split("+")),
         partitions=() if partitions in NONE else tuple(partitions.split(",")),
         booted=float(boot) if boot.isdecimal() else None,
         reason=reason[1] if reason else "",

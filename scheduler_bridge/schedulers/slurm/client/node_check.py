@@ -14,8 +14,6 @@ MAX_OUTPUT = 64 << 10
 """Bytes of its output that are kept, the last ones."""
 _END = re.compile(r"^schedmate-check: ([0-9]{1,3})$", re.MULTILINE)
 _SCRIPT = f'(timeout -k 5 "$0" "$@" 2>&1; code=$?; echo; echo "schedmate-check: $code") | tail -c {MAX_OUTPUT}'
-_TIMED_OUT = 124
-"""Exit code of `timeout` (coreutils) where time was over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +75,7 @@ class SlurmNodeCheck:
         if end is None:
             return Checked(None, f"the check did not end\n{printed}")
         code = int(end[1])
-        if code == _TIMED_OUT:
+        # `timeout` (coreutils) exits with 124 at its time limit.
+        if code == 124:
             return Checked(None, f"the check took longer than {self._limit_s:g} s\n{printed}")
         return Checked(code, printed[: end.start()].rstrip("\n"))

@@ -38,7 +38,6 @@ _OPTIONS = {
     "stdin": "input",
     "workdir": "chdir",
 }
-_TIMEOUT_S = 10.0
 
 
 def read_columns(listed: str) -> dict[str, str]:
@@ -93,7 +92,8 @@ def submit(
     """
     where = [f"--clusters={cluster}"] if cluster else []
     command = ["sbatch", *where, "--parsable", "--export=NONE", *words]
-    done = run_as(user, command, stdin=script, timeout_s=_TIMEOUT_S, environment=environment)
+    # sbatch answers within 10 s or counts as unavailable.
+    done = run_as(user, command, stdin=script, timeout_s=10.0, environment=environment)
     number = done.stdout.decode(errors="replace").strip().partition(";")[0]
     if done.returncode != 0 or not number.isdecimal():
         complaint = " ".join(done.stderr.decode(errors="replace").split())[:500] or f"exit code {done.returncode}"

@@ -15,8 +15,6 @@ from .remote_tools import RemoteTools, SourceGone
 
 log = structlog.get_logger(__name__)
 
-WAITING = 100
-"""Jobs that may wait for the model; what comes while so many do is left as it is."""
 ONE_S = 600.0
 """One job may keep the model busy for so long."""
 
@@ -31,7 +29,8 @@ class ModelReader:
 
     def __init__(self, ask: Ask, one_s: float = ONE_S) -> None:
         self._ask, self._one_s = ask, one_s
-        self._waiting: queue.Queue[tuple[str, SlurmJob, Workload]] = queue.Queue(WAITING)
+        # At most 100 jobs wait for the model; further ones are left as they are.
+        self._waiting: queue.Queue[tuple[str, SlurmJob, Workload]] = queue.Queue(100)
         self._found: dict[str, Workload] = {}
         self._lock = threading.Lock()
         threading.Thread(target=self._run, name="model-reader", daemon=True).start()

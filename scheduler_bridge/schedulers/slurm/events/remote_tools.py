@@ -14,9 +14,6 @@ from schedmate_records import NOT_JSON
 
 from ..client.as_user import start_as
 
-LONGEST = 1 << 18
-"""Maximum size of an answer, in bytes: a user's process writes it, which is not trusted."""
-
 
 class SourceGone(Exception):
     """The process that looks into the tree has ended, or its answer is not one of a tool."""
@@ -70,7 +67,8 @@ class RemoteTools:
         try:
             into.write(msgspec.json.encode({"tool": tool, "path": path, "line": line}) + b"\n")
             into.flush()
-            said = out.readline(LONGEST)
+            # A user's process writes the answer, which is not trusted: at most 256 KB.
+            said = out.readline(1 << 18)
             return msgspec.json.decode(said, type=str | None)
         except (OSError, ValueError, *NOT_JSON) as error:
             raise SourceGone("expected an answer of the process that looks into the source tree, got none") from error

@@ -15,14 +15,6 @@ from ..client.as_user import run_as
 
 log = structlog.get_logger(__name__)
 
-READ_S = 5.0
-"""One tree may take so long."""
-LOOK_S = 10.0
-"""Time limit for all trees of one look: other jobs' events wait behind them. A job beyond it is reported without its record."""
-_KEPT = 1000
-_KEPT_S = 60.0
-"""Tasks of an array have one source. So long it is taken for unchanged."""
-
 
 class JobSource(msgspec.Struct, frozen=True):
     """What the source of a job describes.
@@ -52,8 +44,11 @@ class SourceReader:
         self,
         gpus: Callable[[SlurmJob], float | None],
         clock: Callable[[], float] = time.monotonic,
-        read_s: float = READ_S,
-        look_s: float = LOOK_S,
+        # Time limit of one tree.
+        read_s: float = 5.0,
+        # Time limit of all trees of one look: other jobs' events wait behind them. Further jobs are reported without their
+        # record.
+        look_s: float = 10.0,
     ) -> None:
         self._gpus, self._clock, self._read_s, self._look_s = gpus, clock, read_s, look_s
         self._kept: OrderedDict[tuple[str, bytes], tuple[float, JobSource | None]] = OrderedDict()
@@ -75,12 +70,14 @@ class SourceReader:
         }
         question = msgspec.json.encode(about)
         known = self._kept.get((job.user, question))
-        if known and self._clock() - known[0] < _KEPT_S:
+        # Tasks of an array have one source: it is read once a minute.
+        if known and self._clock() - known[0] < 60.0:
             return known[1]
         found = self._ask(job.user, question)
         self._kept[job.user, question] = (self._clock(), found)
         self._kept.move_to_end((job.user, question))
-        if len(self._kept) > _KEPT:
+        # Enough for the arrays of one minute.
+        if len(self._kept) > 1000:
             self._kept.popitem(last=False)
         return found
 

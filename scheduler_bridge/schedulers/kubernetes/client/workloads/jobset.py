@@ -6,10 +6,6 @@ from typing import Any, ClassVar
 from ..objects import Condition, JobSpec, Object, Pod
 from .kind import PodGroup, WorkloadObject, WorkloadPhase, holding, index_of
 
-_JOB = "jobset.sigs.k8s.io/job-global-index"
-_MOST = 100_000
-_POD = "batch.kubernetes.io/job-completion-index"
-
 
 class JobTemplate(Object, frozen=True):
     """What its Jobs are made of."""
@@ -86,11 +82,16 @@ class JobSet(WorkloadObject, frozen=True):
 
     def rank(self, pod: Pod) -> int:
         """Return the pods of all Jobs before its own, and its place in that."""
+        # Users write the number of replicas: a bound keeps the sum cheap.
         each = [
-            one.template.spec.parallelism for one in self.spec.replicated_jobs for _ in range(min(one.replicas, _MOST))
+            one.template.spec.parallelism
+            for one in self.spec.replicated_jobs
+            for _ in range(min(one.replicas, 100_000))
         ]
         notes = pod.metadata.annotations
-        return sum(each[: index_of(notes.get(_JOB, ""))]) + index_of(notes.get(_POD, ""))
+        return sum(each[: index_of(notes.get("jobset.sigs.k8s.io/job-global-index", ""))]) + index_of(
+            notes.get("batch.kubernetes.io/job-completion-index", "")
+        )
 
     @classmethod
     def pod_templates(cls, manifest: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -7,8 +7,6 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 from ..objects import Condition, Meta, Object, Pod, PodSpec
 
-_DIGITS = 6
-
 
 class WorkloadPhase(StrEnum):
     """The phase of a workload. Whether it runs or waits, its pods show."""
@@ -177,4 +175,5 @@ def holding(conditions: Sequence[Condition], *kinds: str) -> Condition | None:
 
 def index_of(text: str) -> int:
     """Return an index that a controller wrote on a pod; 0 for anything else, since users may write there, too."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _DIGITS else 0
+    # Six digits are enough for an index, and keep the number small.
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 6 else 0

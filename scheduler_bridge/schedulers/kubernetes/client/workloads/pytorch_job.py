@@ -6,9 +6,6 @@ from typing import Any, ClassVar
 from ..objects import Condition, Object, Pod, PodTemplate
 from .kind import PodGroup, WorkloadObject, WorkloadPhase, holding, index_of
 
-_TYPE = "training.kubeflow.org/replica-type"
-_INDEX = "training.kubeflow.org/replica-index"
-
 
 class SchedulingPolicy(Object, frozen=True):
     """What a gang scheduler is given."""
@@ -102,8 +99,10 @@ class PyTorchJob(WorkloadObject, frozen=True):
     def rank(self, pod: Pod) -> int:
         """Return 0 for the master, and then the workers in their order, as the operator sets RANK."""
         labels = pod.metadata.labels
-        after = labels.get(_TYPE) == "worker" and "Master" in self.spec.pytorch_replica_specs
-        return index_of(labels.get(_INDEX, "")) + after
+        after = (
+            labels.get("training.kubeflow.org/replica-type") == "worker" and "Master" in self.spec.pytorch_replica_specs
+        )
+        return index_of(labels.get("training.kubeflow.org/replica-index", "")) + after
 
     @classmethod
     def pod_templates(cls, manifest: Mapping[str, Any]) -> list[dict[str, Any]]:

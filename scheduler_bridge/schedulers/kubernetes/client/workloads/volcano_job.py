@@ -16,7 +16,6 @@ _PHASES = {
     "Terminated": WorkloadPhase.TERMINATED,
 }
 _TASK = "volcano.sh/task-spec"
-_INDEX = "volcano.sh/task-index"
 _NAMES = re.compile(r"[^a-z0-9-]+")
 
 
@@ -107,7 +106,9 @@ class VolcanoJob(WorkloadObject, frozen=True):
         notes = pod.metadata.annotations
         names = [task.name for task in self.spec.tasks]
         before = names.index(notes[_TASK]) if notes.get(_TASK) in names else 0
-        return sum(task.replicas for task in self.spec.tasks[:before]) + index_of(notes.get(_INDEX, ""))
+        return sum(task.replicas for task in self.spec.tasks[:before]) + index_of(
+            notes.get("volcano.sh/task-index", "")
+        )
 
     def stop(self, key: str) -> Patch:
         """Return what stops it."""
