@@ -19,8 +19,8 @@ from processors.stream_reader import StreamReader
 from processors.track.tracker import MetricTracker
 from streams.transport import Producer
 
-from .format_files import configured_formats
-from .plugins import EMBEDDERS, PluginError, load_plugin
+from .formats.files import configured_formats
+from .plugins.plugins import EMBEDDERS, PluginError, load_plugin
 from .settings.settings import Settings, SettingsError
 
 

@@ -62,7 +62,7 @@ class CandidateCause(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FailureFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a `failure` question states about an attempt beside its lines.
+    """What a `failure` question states about an attempt in addition to its lines.
 
     Attributes:
         exit_code: Exit code of the attempt; null where not known.

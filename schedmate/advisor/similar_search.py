@@ -9,7 +9,7 @@ from streams.resilience import Outage
 
 from ..assembly import open_embedder
 from ..cli.extras import require
-from ..plugins import PluginError
+from ..plugins.plugins import PluginError
 from ..settings.settings import RedisSection, Settings, SettingsError
 from .history_file import HistoryFile
 from .settings import AdvisorSettings

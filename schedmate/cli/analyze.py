@@ -95,7 +95,7 @@ def command(
     from ..analysis.tail import find_tail
     from ..assembly import job_processor
     from ..models.language_models import asked_at_once, language_model
-    from ..question_files import QuestionFolder
+    from ..models.question_files import QuestionFolder
     from ..report.page import page
     from ..report.report import report
     from ..services import logging

@@ -26,7 +26,7 @@ def command(context: typer.Context) -> None:
     from streams.runtimes.pump import Pump
 
     from ..connections import kafka_connection, permitted, wait_for_broker
-    from ..schedulers import actuator
+    from ..plugins.schedulers import actuator
     from ..services.bridge import READ, Bridging, History
     from ..services.log_windows import LogWindows
     from ..services.service import service

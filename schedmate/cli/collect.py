@@ -101,7 +101,7 @@ def command(
     from streams.transport import Producer
 
     from ..connections import kafka_connection
-    from ..schedulers import chosen_scheduler, settings_of
+    from ..plugins.schedulers import chosen_scheduler, settings_of
     from ..services.service import service
 
     loaded: Loaded = context.obj

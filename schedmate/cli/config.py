@@ -32,7 +32,7 @@ def command(
 
         print_line(example())
         return
-    from ..schedulers import chosen_scheduler, find_scheduler, section_of
+    from ..plugins.schedulers import chosen_scheduler, find_scheduler, section_of
 
     loaded: Loaded = context.obj
     sections: dict[str, BaseModel] = {section: getattr(loaded.settings, section) for section in Settings.model_fields}

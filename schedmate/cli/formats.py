@@ -34,7 +34,7 @@ def list_(context: typer.Context, *, as_csv: Csv = False, as_json: Json = False)
 
     Example: `schedmate formats list`
     """
-    from ..known_formats import stored_formats
+    from ..formats.stored import stored_formats
 
     loaded: Loaded = context.obj
     rows = [
@@ -69,7 +69,7 @@ def forget(context: typer.Context, fingerprint: Fingerprint) -> None:
 
     Example: `schedmate formats forget 1f2e3d`
     """
-    from ..known_formats import forgotten, store
+    from ..formats.stored import forgotten, store
 
     known = _one(context, fingerprint)
     store(context.obj.settings, [forgotten(known)])
@@ -85,8 +85,8 @@ def export(
 
     The file holds sample lines of your logs. Example: `schedmate formats export formats.jsonl`
     """
-    from ..format_files import write_formats
-    from ..known_formats import stored_formats
+    from ..formats.files import write_formats
+    from ..formats.stored import stored_formats
 
     found = stored_formats(context.obj.settings)
     write_formats(file, found)
@@ -99,8 +99,8 @@ def import_(context: typer.Context, file: Annotated[Path, typer.Argument(help="A
 
     Example: `schedmate formats import formats.jsonl`
     """
-    from ..format_files import read_formats
-    from ..known_formats import imported, store
+    from ..formats.files import read_formats
+    from ..formats.stored import imported, store
 
     found = read_formats(file)
     store(context.obj.settings, [imported(each) for each in found])
@@ -129,11 +129,11 @@ def teach(
     from processors.formats.answer import to_record
 
     from ..approvals import person
-    from ..format_files import write_formats
-    from ..known_formats import store
+    from ..formats.files import write_formats
+    from ..formats.stored import store
+    from ..formats.taught_log import read_with, survey
+    from ..formats.teaching import Dialogue, teach
     from ..report.report import report
-    from ..taught_log import read_with, survey
-    from ..teaching import Dialogue, teach
     from .safe_console import SafeConsole
 
     settings = context.obj.settings
@@ -167,7 +167,7 @@ def _choose(question: str, choices: Sequence[str], default: str) -> str:
 
 
 def _one(context: typer.Context, fingerprint: str) -> KnownFormat:
-    from ..known_formats import stored_formats
+    from ..formats.stored import stored_formats
 
     found = stored_formats(context.obj.settings, fingerprint)
     if len(found) != 1:

@@ -24,7 +24,7 @@ def command(context: typer.Context) -> None:
 
     from ..assembly import producer_factory
     from ..connections import kafka_connection, permitted, wait_for_broker
-    from ..schedulers import actuator
+    from ..plugins.schedulers import actuator
     from ..services.service import service
     from ..services.spot import READ, PastQuotas, SpotService
     from ..spot.quotas import Quotas

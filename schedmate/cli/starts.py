@@ -58,7 +58,7 @@ def command(
     """
     from ..advisor.known_durations import known_durations
     from ..advisor.starts import present
-    from ..schedulers import actuator
+    from ..plugins.schedulers import actuator
     from ..simulate.starts import start_ranges
 
     loaded: Loaded = context.obj
@@ -127,7 +127,7 @@ def _service(loaded: Loaded, every_s: float, futures: int) -> None:
     from ..advisor.known_durations import known_durations
     from ..assembly import producer_factory
     from ..connections import kafka_connection, permitted, wait_for_broker
-    from ..schedulers import actuator
+    from ..plugins.schedulers import actuator
     from ..services.service import service
     from ..services.starts import StartsService
 

@@ -26,13 +26,13 @@ class _Schedulers(TyperGroup):
     """Makes the command of a scheduler when it is called."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        from ..schedulers import watchable_schedulers
+        from ..plugins.schedulers import watchable_schedulers
 
         return watchable_schedulers()
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        from ..plugins import SCHEDULERS, installed
-        from ..schedulers import find_scheduler
+        from ..plugins.plugins import SCHEDULERS, installed
+        from ..plugins.schedulers import find_scheduler
 
         scheduler = find_scheduler(cmd_name) if cmd_name in installed(SCHEDULERS) else None
         return _command(scheduler) if scheduler and scheduler.is_watchable else None
@@ -101,7 +101,7 @@ def _watch(
     from streams.transport import Producer
 
     from ..connections import kafka_connection
-    from ..schedulers import settings_of
+    from ..plugins.schedulers import settings_of
     from ..services.service import service
 
     settings, own = loaded.settings, settings_of(loaded, scheduler)

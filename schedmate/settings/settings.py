@@ -30,7 +30,7 @@ from streams.settings import KafkaSettings, LanguageModelSettings, ProducerSetti
 from .. import SETTINGS_FILE
 from ..advisor.settings import AdvisorSettings
 from ..notifications.settings import NotifySettings
-from ..plugins import SCHEDULERS, installed
+from ..plugins.plugins import SCHEDULERS, installed
 from ..spot.settings import SpotSettings
 from ..web.settings import WebSettings
 from .passwords import without_password
@@ -160,7 +160,7 @@ class Loaded:
     Attributes:
         settings: The settings.
         origins: The origin of each that is set, by section and name: `file PATH`, `environment` or `flag`.
-        schedulers: Values in the sections of schedulers that other distributions install; `schedmate.schedulers` checks them.
+        schedulers: Values in the sections of schedulers that other distributions install; `schedmate.plugins.schedulers` checks them.
     """
 
     settings: Settings

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from processors.diagnose import catalogue
-from schedmate.schedulers import actuator
+from schedmate.plugins.schedulers import actuator
 from schedmate.settings.settings import load
 from scheduler_bridge.schedulers import ActuatorError
 from tests.processors.track import test_formats as formats

@@ -7,8 +7,8 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from schedmate.plugins import SCHEDULERS, installed
-from schedmate.schedulers import actuator, chosen_scheduler, find_scheduler
+from schedmate.plugins.plugins import SCHEDULERS, installed
+from schedmate.plugins.schedulers import actuator, chosen_scheduler, find_scheduler
 from schedmate.settings.settings import SettingsError, load
 from schedmate_records import UserError
 from tests.docs.pages import ROOT

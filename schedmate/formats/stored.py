@@ -9,10 +9,10 @@ from schedmate_records import KnownFormat
 from sinks.clickhouse import ask
 from streams.transport import TransportError, outgoing
 
-from .approvals import person
-from .assembly import producer_factory
-from .services.sink import clickhouse_reader
-from .settings.settings import Settings
+from ..approvals import person
+from ..assembly import producer_factory
+from ..services.sink import clickhouse_reader
+from ..settings.settings import Settings
 
 _ACKNOWLEDGED_S = 30.0
 _STORED = (

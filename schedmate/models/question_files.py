@@ -1,4 +1,4 @@
-"""A language model made of files: each question is written to a folder, and the answer file beside it is read."""
+"""A language model made of files: each question is written to a folder, and the answer file next to it is read."""
 
 import json
 import re

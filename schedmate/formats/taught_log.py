@@ -7,8 +7,8 @@ from processors.settings import ProcessorSettings
 from schedmate_records import FormatQuestion, KnownFormat, LogChunk, ModelAnswer, ModelQuestion
 from streams.producers.stored import read_chunks
 
-from .analysis.analysis import Analysis, analyze
-from .assembly import job_processor
+from ..analysis.analysis import Analysis, analyze
+from ..assembly import job_processor
 
 
 def survey(log: Path, settings: ProcessorSettings) -> FormatQuestion | None:

@@ -15,10 +15,9 @@ from streams.kafka import KafkaFollower, read_back
 from streams.memory import MemoryBroker
 from streams.runtimes.known_formats import TOPIC, FormatsFollower
 from streams.transport import Outgoing, outgoing
+from tests.schedmate.forked import run_forked
 from tests.servers.kafka import Kafka
 from tests.sinks.conftest import Embedded, embedded
-
-from .forked import run_forked
 
 __all__ = ["embedded"]
 

@@ -7,7 +7,7 @@ import pytest
 
 from processors.prompts import Prompt
 from processors.prompts.schema import between, closed
-from schedmate.question_files import QuestionFolder, file_stem
+from schedmate.models.question_files import QuestionFolder, file_stem
 
 PROMPT = Prompt("format", "1", "ab" * 32, "Read the log.", "<log>\n1: step 5\n</log>", closed({"step": between(1, 9)}))
 

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ValidationError
 from scheduler_bridge.schedulers import Actuator
 from scheduler_bridge.schedulers.scheduler import Scheduler, SchedulerSettings
 
+from ..settings.settings import LanguageModelSection, Loaded, Settings, SettingsError, explain
 from .plugins import SCHEDULERS, PluginError, installed, load_plugin
-from .settings.settings import LanguageModelSection, Loaded, Settings, SettingsError, explain
 
 if TYPE_CHECKING:
     from scheduler_bridge.schedulers.scheduler import Ask
@@ -85,7 +85,7 @@ def actuator(loaded: Loaded) -> Actuator:
 
 
 def _language_model(settings: LanguageModelSection) -> "Ask | None":
-    from .models.language_models import ask_or_none, language_model  # noqa: PLC0415  # loads the clients of model servers
+    from ..models.language_models import ask_or_none, language_model  # noqa: PLC0415  # loads the clients of model servers
 
     model = language_model(settings)
     return None if model is None else ask_or_none(model)

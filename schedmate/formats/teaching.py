@@ -19,31 +19,31 @@ _TEMPLATES = 6
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """How a person is asked and told.
+    """The two ways in which a person is addressed.
 
     Attributes:
-        say: Shows a line.
+        show: Shows a line.
         choose: Asks for one of several choices and returns it; called with the question, the choices and the default.
     """
 
-    say: Callable[[str], None]
+    show: Callable[[str], None]
     choose: Callable[[str, Sequence[str], str], str]
 
 
 def teach(question: FormatQuestion, dialogue: Dialogue) -> FormatAnswer:
     """Ask a person about each template of `question` and return the answer."""
     known = rules_answer(question)
-    dialogue.say("Last lines of the log:")
+    dialogue.show("Last lines of the log:")
     for line in question.tail[-3:]:
-        dialogue.say(f"  {line[:_SHOWN]}")
+        dialogue.show(f"  {line[:_SHOWN]}")
     if dialogue.choose("Does this log report a training?", ("yes", "no"), "yes") == "no":
         return FormatAnswer(training=False, templates={}, columns=[])
     templates: dict[int, Reports] = {}
     columns: list[ColumnAnswer] = []
     for number in range(1, min(len(question.templates), _TEMPLATES) + 1):
         template = question.templates[number - 1]
-        dialogue.say(f"\nTemplate {number} of {min(len(question.templates), _TEMPLATES)}, {template.count} lines:")
-        dialogue.say(f"  {template.lines[-1][:_SHOWN]}")
+        dialogue.show(f"\nTemplate {number} of {min(len(question.templates), _TEMPLATES)}, {template.count} lines:")
+        dialogue.show(f"  {template.lines[-1][:_SHOWN]}")
         default = known.templates.get(number, Reports.NEITHER)
         templates[number] = Reports(
             dialogue.choose("What do these lines report?", [str(each) for each in Reports], str(default))
@@ -66,7 +66,7 @@ def _columns(question: FormatQuestion, number: int, known: FormatAnswer, dialogu
     for column, index in own:
         begin, end = spans[index] if index < len(spans) else (0, 0)
         meaning = defaults.get(column, _other(column))
-        dialogue.say(f"  {texts[index][-24:]}{line[begin:end]:<12} {_in_words(meaning)}")
+        dialogue.show(f"  {texts[index][-24:]}{line[begin:end]:<12} {_in_words(meaning)}")
     if dialogue.choose("Is that right?", ("yes", "no"), "yes" if any(c in defaults for c, _ in own) else "no") == "yes":
         return [defaults[column] for column, _ in own if column in defaults]
     return [

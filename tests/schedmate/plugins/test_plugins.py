@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from schedmate.assembly import open_embedder
-from schedmate.plugins import EMBEDDERS, SCHEDULERS, PluginError, installed
-from schedmate.schedulers import find_scheduler, watchable_schedulers
+from schedmate.plugins.plugins import EMBEDDERS, SCHEDULERS, PluginError, installed
+from schedmate.plugins.schedulers import find_scheduler, watchable_schedulers
 
 Install = Callable[..., None]
 
@@ -102,7 +102,7 @@ def test_unknown_scheduler_is_refused_with_the_installed_ones() -> None:
 
 def test_schedulers_are_listed_without_their_clients() -> None:
     program = (
-        "import sys; from schedmate.schedulers import watchable_schedulers; watchable_schedulers()\n"
+        "import sys; from schedmate.plugins.schedulers import watchable_schedulers; watchable_schedulers()\n"
         "print([name for name in sys.modules if name.endswith(('.client', '.actuator', '.events')) and 'schedulers' in name])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from schedmate_records import InvalidRecord, KnownFormat, UserError, check, decode, encode, in_words
 
-from .settings.settings import SettingsError
+from ..settings.settings import SettingsError
 
 
 class FormatError(UserError):

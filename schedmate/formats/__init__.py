@@ -1,0 +1,1 @@
+"""Log formats: where they are stored, and the dialogue that teaches one."""

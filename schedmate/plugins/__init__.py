@@ -1,0 +1,1 @@
+"""Schedulers and embedders that distributions register as entry points."""
