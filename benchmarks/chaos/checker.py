@@ -66,7 +66,7 @@ def check(
     for table, ids in observed.ids.items():
         verdict.figures[f"rows of {table}"] = len(ids)
         messages = [each for topic, held in TABLE_OF.items() if held == table for each in observed.topics[topic]]
-        written = {identity(message.value) for message in messages if _is_record(message)}
+        written = {identity(each.position.topic, each.value) for each in messages if _is_record(each)}
         verdict.add((f"{table} {each}" for each, times in Counter(ids).items() if times > 1), "rows doubled")
         verdict.add((f"{table} {each}" for each in written - set(ids)), "rows missing")
         verdict.add((f"{table} {each}" for each in set(ids) - written), "rows of nothing")
@@ -107,8 +107,8 @@ def _compare(observed: Observed, replayed: Replayed, verdict: Verdict) -> None:
 
 
 def found_values(observed: Observed) -> dict[str, dict[str, bytes]]:
-    """Return what workers made, values by id, by topic."""
-    return {topic: {identity(each.value): each.value for each in observed.topics[topic]} for topic in MADE}
+    """Return what workers made, values by `identity`, by topic."""
+    return {topic: {identity(topic, each.value): each.value for each in observed.topics[topic]} for topic in MADE}
 
 
 def _by_key(made: dict[str, dict[str, bytes]]) -> dict[str, dict[str, bytes]]:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import kafka
+from clickhouse_connect.driver.client import Client
 from kafka.errors import KafkaError
 
+from benchmarks.chaos.replay import verdict_identity
 from schedmate_records import BY_NAME, TOPICS
 from sinks.clickhouse import STORED_TOPICS, TABLE_OF, open_client
 from streams.kafka import Connection, read_back
@@ -39,7 +41,7 @@ class Observed:
 
     Attributes:
         topics: The messages of each topic, each partition in order.
-        ids: The ids in each table, repeats included.
+        ids: The id of each row, by table, repeats included; of a verdict its `verdict_identity`.
         steps: The last step of each job in `job_metrics`.
         results: Decision id and outcome of every row of `decision_results`.
         buried: Place of the input of every row of `dead_letters`.
@@ -65,7 +67,7 @@ def observe(connection: Connection, clickhouse_url: str) -> Observed:
     try:
         return Observed(
             topics,
-            {table: [row[0] for row in ask(f"SELECT id FROM {table}")] for table in dict.fromkeys(TABLE_OF.values())},
+            {table: stored_ids(client, table) for table in dict.fromkeys(TABLE_OF.values())},
             dict(ask("SELECT job, max(step) FROM job_metrics WHERE step IS NOT NULL GROUP BY job")),
             ask("SELECT decision_id, outcome FROM decision_results"),
             {tuple(row) for row in ask("SELECT topic, partition, offset FROM dead_letters")},
@@ -73,6 +75,13 @@ def observe(connection: Connection, clickhouse_url: str) -> Observed:
         )
     finally:
         client.close()
+
+
+def stored_ids(client: Client, table: str) -> list[str]:
+    """Return the id of each row of `table`, repeats included; of a verdict its `verdict_identity`."""
+    if table == "failures":
+        return [verdict_identity(*row) for row in client.query("SELECT id, revision FROM failures").result_rows]
+    return [row[0] for row in client.query(f"SELECT id FROM {table}").result_rows]
 
 
 def wait_until_quiet(connection: Connection, unsent: Callable[[], int], deadline_s: float) -> dict[str, int]:

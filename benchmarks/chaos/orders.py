@@ -28,7 +28,7 @@ class OrderSearch:
 
     Args:
         processor: What the workers run.
-        wanted: What was made, values by id.
+        wanted: What was made, values by `identity`.
         topics: The job's input by topic, each in order.
     """
 
@@ -66,7 +66,11 @@ class OrderSearch:
         return False
 
     def _process(self, state: JobState, position: Position, record: Record) -> set[str] | None:
-        """Return the ids of what follows from a record; None where that was not made."""
+        """Return the identities of the records that follow from a record; None where one of them was not made."""
         made = [outgoing(each) for each in self._processor.process(state, position, record)]
-        values = {identity(each.value): each.value for each in made if each.topic in MADE and each.value is not None}
+        values = {
+            identity(each.topic, each.value): each.value
+            for each in made
+            if each.topic in MADE and each.value is not None
+        }
         return set(values) if all(self._wanted.get(key) == value for key, value in values.items()) else None

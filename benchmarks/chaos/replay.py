@@ -8,6 +8,7 @@ import msgspec
 
 from schedmate.assembly import job_processor, node_processor
 from schedmate.settings.settings import Settings
+from schedmate_records import Failure, decode
 from streams.runtimes.engine import Engine, by_topic
 from streams.transport import Message, Outgoing
 
@@ -17,7 +18,7 @@ MADE = ("job-metrics", "failures", "slowdowns", "alarms", "checkpoints", "node-f
 
 @dataclass
 class Replayed:
-    """What a clean replay makes: values by id, by topic; and the slowest messages."""
+    """What a clean replay makes: values by `identity`, by topic; and the slowest messages."""
 
     made: dict[str, dict[str, bytes]] = field(default_factory=dict)
     slowest: list[tuple[float, str]] = field(default_factory=list)
@@ -42,9 +43,17 @@ def replay(topics: dict[str, list[Message]]) -> Replayed:
 
 def _keep(replayed: Replayed, made: Outgoing) -> None:
     if made.topic in MADE and made.value is not None:
-        replayed.made[made.topic][identity(made.value)] = made.value
+        replayed.made[made.topic][identity(made.topic, made.value)] = made.value
 
 
-def identity(value: bytes) -> str:
-    """Return the id of an encoded record."""
+def identity(topic: str, value: bytes) -> str:
+    """Return what distinguishes an encoded record from all others of its topic: its id, and the revision of a verdict."""
+    if topic == "failures":
+        verdict = decode(Failure, value)
+        return verdict_identity(verdict.id, verdict.revision)
     return str(msgspec.json.decode(value)["id"])
+
+
+def verdict_identity(id_: str, revision: int) -> str:
+    """Return what distinguishes a verdict from all others. One that is in force again has its old id and a higher revision."""
+    return f"{id_} (revision {revision})"

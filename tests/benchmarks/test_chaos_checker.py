@@ -53,7 +53,7 @@ def world() -> tuple[Observed, Replayed]:
         put(made.topic, b"honest-0", made.value or b"", 105.0)
     ids: dict[str, list[str]] = {table: [] for table in TABLE_OF.values()}
     for topic, table in TABLE_OF.items():
-        ids[table] += [identity(each.value) for each in topics[topic] if each.value != b"["]
+        ids[table] += [identity(topic, each.value) for each in topics[topic] if each.value != b"["]
     steps, results = {JOB.name: JOB.count}, [(DECISION, "shadowed")]
     return Observed(topics, ids, steps, results, {("job-events", 0, 0)}, []), replayed
 
