@@ -22,7 +22,7 @@ from .decoder import Decoder, brief
 from .failing import FailingWatch
 from .metrics import EngineMetrics
 from .new_keys import A_SECOND, COMMITTED_S, KEYS
-from .order import beyond
+from .order import to_take_again
 from .results import Restored, Results
 from .retention import CHECKPOINT_S, REPLAY_WORK_S, Retention
 from .state_entry import StateEntry
@@ -90,7 +90,7 @@ class Engine(Generic[State]):
         stale = states.loaded()
         suspect = states.marker.begin(committed, ends or {}, self.processor.replayed, self._worker)
         states.handled = dict(committed)
-        states.planned = beyond(states.marker.order, committed)
+        states.planned = to_take_again(states.marker.order, committed)
         replay = {
             topic: (start, committed[topic])
             for topic, start in states.marker.replay.items()

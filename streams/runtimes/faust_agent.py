@@ -17,6 +17,7 @@ from ..kafka import Connection
 from ..transport import Message
 from .engine import Engine
 from .fence import Overtaken
+from .order import topic_by_topic
 from .output import Output
 from .takeover import Takeover
 from .trials import Trials
@@ -147,7 +148,8 @@ class FaustAgent:
         return False
 
     async def _handle(self, messages: Sequence[Message]) -> None:
-        """Process a batch and write what follows."""
+        """Process a batch, topic by topic, and write what follows."""
+        messages = topic_by_topic(messages, self._engine.processor.inputs)
         stale, self._stale = self._stale, set()
         await self._takeover.let_go(stale, self._assigned())
         await self._takeover.restore({message.position.partition for message in messages} - self._engine.partitions)

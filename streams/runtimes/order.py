@@ -5,15 +5,18 @@ dies has written what follows from one order; the next one must not add what fol
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from schedmate_records import Position
+
+from ..transport import Message
 
 Run = tuple[str, int, int]
 """Messages of a topic that were taken one after the other: topic, first offset, end."""
 
 MOST = 128
-"""Runs that are kept: those of a second or more, and offsets are committed twice a second. With each batch they are written anew."""
+"""Number of runs that are kept: those of a second or more, as a batch has one run a topic and offsets are committed twice a second. Each
+batch writes them anew."""
 
 
 class Order:
@@ -37,10 +40,32 @@ class Order:
         return list(self._runs)
 
 
-def beyond(runs: Iterable[Run], offsets: dict[str, int]) -> list[Run]:
+def beyond(runs: Iterable[Run], offsets: Mapping[str, int]) -> list[Run]:
     """Return what of `runs` lies at or after `offsets`, by topic."""
     return [
         (topic, max(first, offsets[topic]), end)
         for topic, first, end in runs
         if topic in offsets and end > offsets[topic]
     ]
+
+
+def to_take_again(runs: Iterable[Run], committed: Mapping[str, int]) -> list[Run]:
+    """Return what a worker takes again, in order: `runs` from the offsets in `committed` on.
+
+    The worker before may have dropped runs before these. They come first, so that each topic keeps its order: a state that includes a
+    message passes over all earlier ones.
+    """
+    kept = beyond(runs, committed)
+    first: dict[str, int] = {}
+    for topic, begin, _ in kept:
+        first.setdefault(topic, begin)
+    dropped = [(topic, committed[topic], begin) for topic, begin in first.items() if begin > committed[topic]]
+    return [*dropped, *kept]
+
+
+def topic_by_topic(messages: Iterable[Message], topics: Sequence[str]) -> list[Message]:
+    """Return `messages` in the order of `topics`, those of one topic in their own order.
+
+    Faust returns a message of each topic in turn. Each would be a run of its own, and one batch of a backlog would fill the order.
+    """
+    return sorted(messages, key=lambda message: topics.index(message.position.topic))
