@@ -27,7 +27,6 @@ from schedmate_records import (
 )
 
 from .attempts import AttemptMetrics, drop_displaced, may_follow, newest_attempt, superseded
-from .formats.combine import METHOD_MODEL
 from .formats.known import KnownFormats
 from .incarnation import Belonging, IncarnationMetrics, belonging
 from .model_questions import SAMPLED_STREAMS, cited, format_question
@@ -36,6 +35,7 @@ from .stage import AnyStage, StageInput
 from .stages import StageStates, all_stages
 from .state import AttemptState, Early, JobState, StreamState
 from .stream_reader import StreamReader, attempt_passed_over, conflict, lines_passed_over
+from .track.format_candidates import METHOD_MODEL
 from .track.ranks import together
 
 T = TypeVar("T")

@@ -21,8 +21,8 @@ Windows = Callable[[Decision], Mapping[str, str]]
 """Returns parts of logs around what a decision rests on, by file name."""
 
 MAX_FILE = 1 << 20
-MAX_FILES = 64
-MAX_BUNDLES = 500
+MAX_FILES = 64  # files of one bundle; a large cluster must not fill the disk
+MAX_BUNDLES = 500  # bundles that are kept; the oldest are deleted
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
 
 

@@ -11,7 +11,7 @@ from schedmate_records import Action, Decision, DecisionResult, Outcome, same_in
 
 KEPT = 86400.0
 """Seconds after its expiry in which a decision that was never tried is still known. Seen again later, it is too late anyway."""
-HOUR = 3600.0
+HOUR = 3600.0  # period of the hourly limits, in seconds
 WITHDRAWN = "verdict"
 """What the result of a decision begins with that a later revision of its verdict withdrew or replaced."""
 

@@ -56,8 +56,8 @@ _ALLOWED: Mapping[ColumnRole, frozenset[Meaning]] = {
 """Meanings of a known name that agree with a role. A number without a known name may have any role."""
 
 _NO_LOSS = re.compile(
-    r"(?:^|[^a-z])(?:acc(?:uracy)?|top ?\d*|reward|return|lr|learning ?rate|learning|norm|gnorm|iou|miou|auc|psnr|dice|bleu|f1|map|mem\w*"
-    r"|\w*time|eta|epochs?|steps?|iters?|samples?|tokens?|images?|scale|momentum|seconds?|speed|throughput|gpu|kl|tflops|mfu)(?:$|[^a-z])"
+    r"(?:^|[^a-z])(?:acc(?:uracy)?|top ?\d*|reward|return|lr|learning ?rate|learning|norm|gnorm|iou|miou|auc|psnr|dice|bleu|f1|map"
+    r"|mem[a-z]*|eta|epochs?|steps?|iters?|samples?|tokens?|images?|scale|momentum|seconds?|speed|throughput|gpu|kl|tflops|mfu)(?:$|[^a-z])|time(?:$|[^a-z])"
 )
 """Names of numbers of a report that are never a loss."""
 _SPEED_WORD = re.compile(r"(?i)throughput|speed|/s\b|per.?sec|/ ?sec|\b[fi]ps\b")

@@ -10,7 +10,6 @@ from prometheus_client import Counter
 from schedmate_records import Evidence, JobMetric, Position, derived_id
 
 from ..classified_chunk import PROGRESS, ClassifiedChunk
-from ..formats.combine import combine
 from ..formats.reader import FormatReader
 from ..formats.reading import read_format
 from ..grammar.cache import GenerationCache
@@ -20,6 +19,7 @@ from ..read.column_search import ColumnSearch, WeighedColumn
 from ..read.events import EVENT, FIELD, observe
 from ..read.roles import Proposer
 from . import tables
+from .format_candidates import combine
 from .not_finite import begins_at
 from .of_columns import measured_before, of_columns, of_events
 from .ranks import of_stream

@@ -4,7 +4,7 @@ from typing import Any
 
 from schedmate_records import UserError
 
-SCHEDULERS = "schedmate.plugins.schedulers"
+SCHEDULERS = "schedmate.schedulers"
 """Each names a subclass of `scheduler_bridge.schedulers.scheduler.Scheduler`."""
 EMBEDDERS = "schedmate.embedders"
 """Each names a function that takes the settings `embedder_model` and `embedder_url` and returns an `Embedder`."""

@@ -160,7 +160,7 @@ class Loaded:
     Attributes:
         settings: The settings.
         origins: The origin of each that is set, by section and name: `file PATH`, `environment` or `flag`.
-        schedulers: Values in the sections of schedulers that other distributions install; `schedmate.plugins.schedulers` checks them.
+        schedulers: Values in the sections of schedulers that other distributions install; `schedmate.schedulers` checks them.
     """
 
     settings: Settings

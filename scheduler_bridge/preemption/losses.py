@@ -12,7 +12,7 @@ SILENT = 7200.0
 """Seconds that a job which reports no checkpoint counts at most. It would lose all since its start; but were that what counts, it would
 never be evicted, and those that report would be, again and again."""
 
-DAY = 86400.0
+DAY = 86400.0  # period in which evictions count, in seconds
 
 
 @dataclass(frozen=True, slots=True)

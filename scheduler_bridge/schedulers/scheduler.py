@@ -1,4 +1,4 @@
-"""The description of a scheduler: one class for each, found through the entry points `schedmate.plugins.schedulers`.
+"""The description of a scheduler: one class for each, found through the entry points `schedmate.schedulers`.
 
 This module and those that define a `Scheduler` are imported to list the schedulers, so they import clients only within methods.
 """

@@ -17,7 +17,7 @@ message_job_logs message_decisions job_log_message job_log_lines container_lines
 spool_segment
 collector_socket journal_entries kernel_records collector_checkpoint stored_log slurm_commands slurm_lines slurm_json slurm_lists sacct
 kubernetes_watch ray_answers settings_file signature_file signing_keys signed_decision trace_file model_answer stored_answers model_server
-source_tree job_script makefile configuration
+source_tree job_script configuration
 """
 
 

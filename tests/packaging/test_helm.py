@@ -164,9 +164,11 @@ def test_options_exist(rendered: list[dict[str, Any]]) -> None:
             words = [word for word in container.get("args", ()) if not word.startswith("-")]
             named = [word for word in container.get("args", ()) if word.startswith("--")]
             source = (ROOT / "schedmate" / "cli" / f"{words[0].replace('-', '_')}.py").read_text() if words else ""
+            if words[:1] == ["watch-scheduler"]:  # its options are fields of the scheduler's model
+                source += (ROOT / "scheduler_bridge" / "schedulers" / words[1] / "scheduler.py").read_text()
             for option in named:
                 name = option.removeprefix("--")
-                assert f'"{option}"' in source or f"    {name.replace('-', '_')}: Annotated" in source, (words, option)
+                assert f'"{option}"' in source or f"    {name.replace('-', '_')}: " in source, (words, option)
 
 
 def test_passwords_are_files_of_secrets_of_the_operator(rendered: list[dict[str, Any]]) -> None:

@@ -192,7 +192,7 @@ def test_nobody_goes_for_a_job_that_found_its_place_in_the_grace_period(stand: S
     stand.clock.now += 61
     stand.bridge.advance()
     assert stand.written.outcomes == [Outcome.STARTED, Outcome.REFUSED]
-    assert "does not wait any more" in stand.written.results[-1].detail
+    assert "no longer waits" in stand.written.results[-1].detail
     assert scheduler.job(job).attempt == 0  # type: ignore[union-attr]
 
 

@@ -114,7 +114,7 @@ def test_what_nobody_approves_expires_and_says_so(stand: Stand) -> None:
     stand.clock.now = about.expires + 1
     assert stand.bridge.advance() is None
     assert stand.written.outcomes == [*WAITING, Outcome.EXPIRED]
-    assert "no one has approved it" in stand.written.results[-1].detail
+    assert "it is not approved yet" in stand.written.results[-1].detail
 
 
 def test_an_approval_does_not_override_guardrails(stand: Stand) -> None:

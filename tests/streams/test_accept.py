@@ -122,7 +122,7 @@ def test_broken_bytes_are_kept_readable() -> None:
         (encode(CHUNK).replace(b'"v":1', b'"v":99'), b"7", "job-logs", "version 99"),
         (b"not json", b"7", "job-events", "JobEvent"),
         (b'{"v":1}', b"7", "failures", "missing required field"),
-        (b"{}", b"7", "elsewhere", "topic of ours"),
+        (b"{}", b"7", "elsewhere", "SchedMate's topics"),
         (b'{"id":"x","job":"7","kind":"exploded","time":1}', b"7", "job-events", "exploded"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from math import isfinite
 from typing import Any
 
@@ -109,9 +110,22 @@ def _number(field: str, text: str, line: str) -> float | None:
 
 def _name(text: str, line: str) -> str | None:
     """Return a name that the line holds as a whole, spelled as in the line. Case and punctuation inside the name do not count."""
-    letters = [re.escape(each) for each in text if each.isalnum()]
-    if len(letters) < 2 or not any(each.isalpha() for each in text):
+    wanted = "".join(each.lower()[:1] for each in text if each.isalnum())
+    if len(wanted) < 2 or not any(each.isalpha() for each in wanted):
         return None
-    spelled = r"[\W_]{0,3}".join(letters)
-    found = re.search(rf"(?<!\w){spelled}(?!\w)", line, re.IGNORECASE)
-    return found[0] if found else None
+    places = [place for place, each in enumerate(line) if each.isalnum()]
+    letters = "".join(line[place].lower()[:1] for place in places)
+    start = letters.find(wanted)
+    while start >= 0:
+        found = places[start : start + len(wanted)]
+        first, end = found[0], found[-1] + 1
+        # Up to three characters of punctuation may stand between two letters.
+        is_near = all(after - before <= 4 for before, after in pairwise(found))
+        if is_near and not _is_word(line[max(first - 1, 0) : first]) and not _is_word(line[end : end + 1]):
+            return line[first:end]
+        start = letters.find(wanted, start + 1)
+    return None
+
+
+def _is_word(text: str) -> bool:
+    return text.isalnum() or text == "_"

@@ -16,8 +16,10 @@ DEEPEST = 6
 """Number of scripts that may start one another."""
 MOST_COMMANDS = 200
 MOST_PROGRAMS = 3
-_PYTHON = re.compile(r"(?:.*/)?(?:python|pypy)[0-9.]*")
+_PYTHON = re.compile(r"(?:python|pypy)[0-9.]*")
 _SCRIPTS = (".sh", ".bash", ".sbatch", ".slurm", ".job", ".pbs")
+_ENTRY_POINT = re.compile(r"""["'\s]([\w.-]+)["']?\s*=\s*["']?([\w.]+):(\w+)""")
+"""A command that a tree installs: `train = "pkg.main:run"`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ def _programs(tree: SourceTree, command: ShellCommand, depth: int) -> Iterator[P
         following = rest[1] if len(rest) > 1 else ""
         script = tree.read(name) if word.endswith(_SCRIPTS) else None
         text = word.partition("=")[2] or following if word in {"-c", "-lc"} or word.startswith("--wrap") else script
-        if word == "-c" and any(map(_PYTHON.fullmatch, words[:place])):
+        if word == "-c" and any(_PYTHON.fullmatch(posixpath.basename(each)) for each in words[:place]):
             yield Program("", ["-c", *rest[2:]], directory, environment, code=following)
         elif text is not None and place + (text is script):
             inner = commands(text, directory, environment, rest[1:] if text is script else rest[2:], word)
@@ -85,7 +87,6 @@ def _module(tree: SourceTree, directory: str, name: str) -> str | None:
 
 def _entry_point(tree: SourceTree, name: str) -> str:
     """Return a program that does what a command does which the tree installs; empty if it installs none of this name."""
-    pattern = re.compile(rf"""["'\s]{re.escape(name)}["']?\s*=\s*["']?([\w.]+):(\w+)""")
     texts = (tree.read(file) or "" for file in ("pyproject.toml", "setup.cfg", "setup.py"))
-    found = next((match for text in texts if (match := pattern.search(text))), None)
-    return f"from {found[1]} import {found[2]}\n{found[2]}()" if found else ""
+    found = next((match for text in texts for match in _ENTRY_POINT.finditer(text) if match[1] == name), None)
+    return f"from {found[2]} import {found[3]}\n{found[3]}()" if found else ""

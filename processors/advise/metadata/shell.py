@@ -20,7 +20,7 @@ _VARIABLE = re.compile(r"\$(?:\{(\w+|@)(?:\[[@*]\])?(?::(\d+)|:?[-=]([^{}]*))?\}
 _REDIRECTION = re.compile(r"(?<=\s)[0-9&]?>>?\s*&?\S+|(?<=\s)<\s*\S+")
 _PLACE = re.compile(r"""\$\(dirname\s+(?:--\s+)?"?\$(?:0|\{?BASH_SOURCE(?:\[0\])?\}?)"?\)""")
 """The directory of the script itself."""
-_ENTERED = re.compile(r"""\$\(cd\s+"?([^"()]*?)"?\s*&&\s*pwd\)""")
+_ENTERED = re.compile(r"""\$\(cd\s([^"()&]*|\s*"[^"()&]*"\s*)&&\s*pwd\)""")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?)=(.*)", re.DOTALL)
 _KEYWORDS = names("vocabulary", "shell_keywords")
 
@@ -53,7 +53,9 @@ def commands(
 def _parts(text: str) -> Iterator[list[str]]:
     """Yield the words of each command of a text, up to a quotation without an end."""
     step(1 + len(text[:LONGEST]) // 10)
-    text = _SUBSTITUTION.sub("?", _ENTERED.sub(r"\1", _COMMENT.sub("", text[:LONGEST].replace("\\\n", " "))))
+    text = _SUBSTITUTION.sub(
+        "?", _ENTERED.sub(lambda each: each[1].strip(' \t"'), _COMMENT.sub("", text[:LONGEST].replace("\\\n", " ")))
+    )
     text = _ARRAY.sub(lambda each: each[1] + shlex.quote(" ".join(each[2].split())), text)
     lexer = shlex.shlex(_REDIRECTION.sub("", text), posix=True, punctuation_chars=";&|\n")
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""

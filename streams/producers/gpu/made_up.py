@@ -15,9 +15,9 @@ from .source import sample_id
 
 NODE = "made-up-node"
 ABOUT = "made up by streams/producers/gpu/made_up.py: no GPU was measured"
-BEGIN = 1_767_225_600.0
-STEP_S = 3
-STEPS = 41
+BEGIN = 1_767_225_600.0  # 2026-01-01, an arbitrary date
+STEP_S = 3  # keeps the recording small
+STEPS = 41  # two minutes
 GIB = 1 << 30
 
 HOT = range(24, 90)

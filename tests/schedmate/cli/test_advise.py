@@ -107,6 +107,6 @@ def test_a_script_that_is_not_there_is_named(
     told = _schedmate("advise", *metadata, "--tree", str(tmp_path), "--", *command, **history)
     assert told.returncode == 0
     expected = (
-        f"schedmate: no script or command {absent} in {tmp_path}: what is said rests on the words of the command alone"
+        f"schedmate: no script or command {absent} in {tmp_path}: the answer rests on the words of the command alone"
     )
     assert told.stderr.startswith(expected) if absent else told.stderr == ""

@@ -63,7 +63,7 @@ def test_a_log_that_cannot_be_read(tmp_path: Path) -> None:
         (["foo"], "no command 'foo'; see `schedmate --help`"),
         (["signatures", "lst"], "No such command 'lst'. Did you mean 'list'?"),
         (["--bar", "config"], "No such option: --bar; see `schedmate --help`"),
-        (["analyze"], "Missing argument 'files'; see `schedmate analyze --help`"),
+        (["analyze"], "Missing argument 'FILES...'; see `schedmate analyze --help`"),
         (
             ["analyze", "--format", "xml", "x"],
             "Invalid value for '--format': 'xml' is not one of 'table', 'json', 'csv', 'html'; see `schedmate analyze --help`",
@@ -87,7 +87,7 @@ def test_who_asks_to_explain_a_file_hears_what_reads_files(tmp_path: Path, monke
     (tmp_path / "my train.log").write_text("step 1 loss 0.5\n")
     said = one_line(run_forked(*nobody, "my train.log"))
     assert said.startswith(
-        "schedmate: for a log: schedmate analyze 'my train.log'; for a job: opening ClickHouse: nobody"
+        "schedmate: for a log: schedmate analyze 'my train.log'; for a job: opening ClickHouse: nothing listens"
     )
     for job in ("4711", "7" * 5000):
         assert one_line(run_forked(*nobody, job)).startswith("schedmate: opening ClickHouse: nothing listens")

@@ -25,7 +25,7 @@ def test_one_node(page: str) -> None:
     assert "xid fallen off bus" in text
     (finding,) = known["findings"]
     assert (finding["signature"], finding["times"], finding["jobs"]) == ("aer", 3, ["odd", "steady"])
-    assert "aer, 5 minutes ago, 3 times, told to odd, steady" in " ".join(text.split())
+    assert "aer, 5 minutes ago, 3 times, for odd, steady" in " ".join(text.split())
 
 
 def test_a_node_that_nobody_told_of(page: str) -> None:

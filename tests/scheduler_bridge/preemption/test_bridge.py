@@ -117,7 +117,7 @@ def test_the_place_that_another_job_leaves_needs_no_eviction(stand: Stand) -> No
     stand.bridge = _remembering(stand, settings)
     stand.bridge.advance()
     assert stand.written.outcomes[-1] is Outcome.REFUSED
-    assert "does not wait any more" in stand.written.results[-1].detail
+    assert "no longer waits" in stand.written.results[-1].detail
 
 
 def _saved(job: str) -> Checkpoint:

@@ -283,7 +283,7 @@ def test_another_shipping_process_takes_the_place_of_one_that_is_killed(site: Si
 
 
 def test_shipping_that_ends_again_and_again_is_reported_once(site: Site) -> None:
-    result = call(site.command("echo", "x", mode="crash"), CLOSE="1")
+    result = call(site.command("echo", "x", mode="crash"), HOLD="10", CLOSE="10")
     assert (result.returncode, result.stdout) == (0, b"x\n")
     assert (
         result.stderr.count(b"not everything was shipped: the shipping process ended early; what is left is kept") == 1

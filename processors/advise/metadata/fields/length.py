@@ -22,7 +22,7 @@ _ARGUMENTS = (
     ("epoch", ("num_train_epochs", "max_epochs", "epochs", "n_epochs", "num_epochs")),
 )
 """Arguments of trainers. Steps precede epochs (transformers, Lightning)."""
-_PER_EPOCH = re.compile(r"\w*per_?epoch\w*", re.IGNORECASE)
+_PER_EPOCH = re.compile(r"per_?epoch", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,8 @@ def _count(span: Range, text: str) -> float | None:
 
 def _unit(text: str) -> str | None:
     """Return the unit that a text names; epochs and episodes precede steps. `steps_per_epoch` names none."""
-    found = [_WORDS[each] for each in words(_PER_EPOCH.sub("", text)) if each in _WORDS]
+    identifiers = [each for each in re.findall(r"\w+", text) if not _PER_EPOCH.search(each)]
+    found = [_WORDS[each] for each in words(" ".join(identifiers)) if each in _WORDS]
     return next((each for each in ("epoch", "episode") if each in found), found[0]) if found else None
 
 

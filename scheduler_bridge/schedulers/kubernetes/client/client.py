@@ -36,7 +36,7 @@ _Custom = TypeVar("_Custom", bound=WorkloadObject | QueuedWorkload)
 _Decoded = TypeVar("_Decoded")
 _PAGE = 500
 """Objects of one answer to a list, as kubectl asks for them."""
-_PAGES = 400
+_PAGES = 400  # pages of one list at most, so that a faulty server cannot keep it going
 _WATCHED = 300
 """Seconds after which the API server ends a watch. The next one continues from the same resource version."""
 

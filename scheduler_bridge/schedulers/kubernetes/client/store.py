@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 
 _T = TypeVar("_T", bound=Job | Node | Pod | WorkloadObject)
 _PAUSE = (0.2, 10.0)
-_GONE = 410
+_GONE = 410  # HTTP status of an expired resource version
 
 
 class _Change(msgspec.Struct):

@@ -27,7 +27,7 @@ from ..client.objects import PodSpec
 from .ending import ending
 
 SCHEDULER = "kubernetes"
-_TEXT = 1000
+_TEXT = 1000  # characters of each text that an event repeats
 
 
 class ReportedJob(msgspec.Struct, kw_only=True):

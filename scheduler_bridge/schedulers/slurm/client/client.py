@@ -26,7 +26,7 @@ _NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}", re.ASCII)
 _SIGNAL = re.compile(r"[A-Z][A-Z0-9]{1,9}", re.ASCII)
 _COMMENT_LENGTH = 4000
 """Characters of a comment that are read; `squeue` fills what is shorter with blanks."""
-_ID_LENGTH = 40
+_ID_LENGTH = 40  # width of the column of job ids
 SLUID = re.compile(r"s[0-9A-HJKMNP-TV-Z]{13}", re.ASCII)
 """Slurm's id of one run of a job, since 25.11."""
 _ROW = re.compile(r"^([0-9]+(?:_[0-9]+|\+([0-9]+))?) +", re.ASCII | re.MULTILINE)

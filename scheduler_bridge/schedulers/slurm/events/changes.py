@@ -10,7 +10,7 @@ from schedmate_records import EventKind, JobEvent, JobReference, Workload, incar
 from ..client import ENDED, SlurmJob
 
 SCHEDULER = "slurm"
-_TEXT = 1000
+_TEXT = 1000  # characters of each text that an event repeats
 
 
 class ReportedJob(msgspec.Struct, kw_only=True):

@@ -117,7 +117,7 @@ def test_the_model_is_asked_first_also_if_the_reader_knows_all_fields(tree: Path
     reader.submit("1", submitted("1", tree), whole)
     reader.drain()
     assert model.prompts
-    assert reader.take()["1"].lr == 0.0125, "a claim that its line proves precedes the reader"
+    assert reader.pop_results()["1"].lr == 0.0125, "a claim that its line proves precedes the reader"
 
 
 def test_no_process_stays(tree: Path) -> None:

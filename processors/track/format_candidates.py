@@ -9,12 +9,12 @@ import msgspec
 
 from schedmate_records import ColumnRole, JobMetric
 
+from ..formats.checks import Standing
+from ..formats.reading import Claim, FormatReading
 from ..grammar.names import Meaning, loss_rank
 from ..read.roles import Role
 from ..read.roles import counted as counted_by_name
-from ..track.reports import Report
-from .checks import Standing
-from .reading import Claim, FormatReading
+from .reports import Report
 
 METHOD_MODEL = "model"
 """Method of a speed that a model's format states and the rules do not. It leads to no action."""
