@@ -183,9 +183,9 @@ def write_as(site: Site, role: str, record: Record | Outgoing) -> None:
 
 def test_the_table_is_what_the_code_reads_and_writes() -> None:
     worker, inputs = ROLES["worker"], {*JobProcessor().inputs, *NodeProcessor.inputs}
-    assert set(worker.reads) == inputs | {JobProcessor.state_topic, NodeProcessor.state_topic}
+    assert set(worker.reads) == inputs | {JobProcessor.state_topic, NodeProcessor.state_topic, "formats"}
     assert set(ROLES["sink"].reads) == set(STORED_TOPICS)
-    assert set(ROLES["model-worker"].reads) == {"model-questions", TOPIC}
+    assert set(ROLES["model-worker"].reads) == {"model-questions", TOPIC, "formats"}
     assert set(ROLES["bridge"].reads) == {*READ, *FOLLOWED, *RECENT}
     assert set(ROLES["spot"].reads) == {*spot.READ, *spot.PAST}
     producers = [ROLES[name] for name in ("pipe", "collector", "gpu-agent", "watcher")]

@@ -71,7 +71,7 @@ def test_from_a_persons_word_to_a_signature(
     assert "expected --component" in str(run(*wants).exception)
     told = run(*wants, "--component", "node", "--comment", "Mend the pump.")
     assert told.exit_code == 0, told.output
-    assert "the verdict said worker_killed" in told.output
+    assert "the verdict was worker_killed" in told.output
     (record,) = [
         decode(BY_NAME["feedback"].record, each.value) for each in read_back(own_kafka.connection, ["feedback"])
     ]

@@ -6,7 +6,7 @@ One line on standard error, redrawn with a carriage return at every second step,
 import sys
 import time
 
-from .training import Training
+from schedmate.demo.jobs.training import Training
 
 STEPS = 1500  # steps in all
 EVERY = 2  # steps per redraw of the bar

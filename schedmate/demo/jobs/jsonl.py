@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime
 
-from .training import Training
+from schedmate.demo.jobs.training import Training
 
 STEPS = 2000  # steps in all; the demo ends it earlier
 EVERY = 5  # steps per printed report

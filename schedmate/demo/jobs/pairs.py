@@ -1,7 +1,7 @@
 """Prints `key: value` pairs. Has a real bug: its evaluation looks up a score that was never computed."""
 
-from .fault import is_due
-from .training import Training
+from schedmate.demo.jobs.fault import is_due
+from schedmate.demo.jobs.training import Training
 
 EVERY = 4  # steps per printed report
 EVALUATION = 180  # step of the evaluation that fails

@@ -6,7 +6,7 @@ Each goes on from its checkpoint when it is started again.
 import os
 from pathlib import Path
 
-from .training import Training
+from schedmate.demo.jobs.training import Training
 
 STEPS = 130  # steps in all
 EVERY = 4  # steps per printed report

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from .training import Training
+from schedmate.demo.jobs.training import Training
 
 STEPS = 300  # steps in all
 EVERY = 5  # steps per printed report

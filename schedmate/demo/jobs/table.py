@@ -1,6 +1,6 @@
 """Prints a table: a header per epoch, a row per report."""
 
-from .training import Training
+from schedmate.demo.jobs.training import Training
 
 EPOCHS = 3  # epochs in all
 BATCHES = 60  # steps per epoch

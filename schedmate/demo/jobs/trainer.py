@@ -2,8 +2,8 @@
 
 import os
 
-from .fault import gpu_falls_off_the_bus, is_due
-from .training import Training
+from schedmate.demo.jobs.fault import gpu_falls_off_the_bus, is_due
+from schedmate.demo.jobs.training import Training
 
 STEPS = 220  # steps in all
 EVERY = 5  # steps per printed report

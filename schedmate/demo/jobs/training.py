@@ -3,9 +3,9 @@
 import time
 from pathlib import Path
 
-from .clock import StepClock
-from .device import Device
-from .network import Network
+from schedmate.demo.jobs.clock import StepClock
+from schedmate.demo.jobs.device import Device
+from schedmate.demo.jobs.network import Network
 
 
 class Training:

@@ -1,6 +1,6 @@
 """Prints epochs, steps and rates. It must not wait."""
 
-from .training import Training
+from schedmate.demo.jobs.training import Training
 
 STEPS = 200  # steps in all
 EVERY = 5  # steps per printed report

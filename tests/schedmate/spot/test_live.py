@@ -145,7 +145,7 @@ def test_in_shadow_nothing_is_touched(own_kafka: Kafka, own_slurm: Slurm, tmp_pa
         "shadow",
         Outcome.SHADOWED,
     )
-    assert "may have 0 GPUs" in decision.reason
+    assert "quota of spot jobs is 0 GPUs" in decision.reason
     assert slurm.fields(beyond)["JobState"] == "PENDING"
     assert slurm.fields(beyond)["Reason"] != "JobHeldAdmin"
 

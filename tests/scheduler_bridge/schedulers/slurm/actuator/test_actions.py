@@ -227,7 +227,7 @@ class TestJobs:
     def test_what_others_hold_stays_held(self, slurm: Slurm, stand: Stand) -> None:
         job = slurm.submit("sleep 60", "--hold", "--comment=schedmate:hold/0123456789abcdef")
         assert stand.carry_out(decision(Action.RELEASE, job=job)) == [Outcome.REFUSED]
-        assert "somebody else" in stand.written.results[-1].detail
+        assert "another user" in stand.written.results[-1].detail
         assert slurm.fields(job)["Reason"] == "JobHeldUser"
 
     def test_a_lost_topic_holds_no_job_again(self, slurm: Slurm, stand: Stand) -> None:
