@@ -23,16 +23,16 @@ ALLOWED = {
 }
 """Words that a file may hold."""
 CEILINGS = {
-    "docs": 581,
-    "processors": 1179,
+    "docs": 16,
+    "processors": 1078,
     "schedmate": 0,
-    "schedmate/analysis": 50,
+    "schedmate/analysis": 49,
     "schedmate/models": 8,
     "schedmate/simulate": 52,
     "schedmate_records": 0,
-    "scheduler_bridge": 465,
+    "scheduler_bridge": 95,
     "sinks": 0,
-    "streams": 324,
+    "streams": 89,
 }
 """Most occurrences in a folder, without the folders in it that have a number of their own. Lower a number, never raise it."""
 SKIPPED = {"api", "man", "schemas", "migrations"}
