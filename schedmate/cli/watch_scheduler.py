@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from schedmate_records import UserError
 
 from ..settings.settings import Loaded
+from .parameters import name_values
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -30,12 +31,16 @@ class _Schedulers(TyperGroup):
 
         return watchable_schedulers()
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         from ..plugins.plugins import SCHEDULERS, installed
         from ..plugins.schedulers import find_scheduler
 
         scheduler = find_scheduler(cmd_name) if cmd_name in installed(SCHEDULERS) else None
-        return _command(scheduler) if scheduler and scheduler.is_watchable else None
+        if scheduler is None or not scheduler.is_watchable:
+            return None
+        command = _command(scheduler)
+        name_values(command, ctx)
+        return command
 
 
 app = typer.Typer(cls=_Schedulers, no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
