@@ -75,7 +75,11 @@ def _arguments() -> argparse.Namespace:
         "--most", type=int, default=40, help="questions about verdicts of each confidence, logs, jobs: maximum number"
     )
     parser.add_argument(
-        "--logs", type=Path, action="append", default=[], help="folder of labelled logs, beside `kinds`; again for more"
+        "--logs",
+        type=Path,
+        action="append",
+        default=[],
+        help="folder of labelled logs, in addition to `kinds`; repeat it for more",
     )
     parser.add_argument("--gpus", type=int, default=1000, help="GPUs of the cluster whose questions are estimated")
     parser.add_argument("--concurrency", type=int, default=2, help="questions under way at a time")

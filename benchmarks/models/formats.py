@@ -105,7 +105,7 @@ def _chunks(job: str, lines: Sequence[str], times: Sequence[float]) -> Iterator[
 
 
 def measure(model: LanguageModel, most: int, concurrency: int) -> Iterator[Tally]:
-    """Yield one row: step, step time and loss of each training, as its newest line tells them, with the model's format and without."""
+    """Yield one row: step, step time and loss of each training, read from its newest line, with the model's format and without."""
     row = Tally("what a log's lines mean: step, step time, loss")
     asked_about = trainings()[:most]
     with ThreadPoolExecutor(concurrency) as pool:

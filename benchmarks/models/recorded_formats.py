@@ -25,7 +25,7 @@ _RATE_UNITS = {"it/s": "steps/s", "step/s": "steps/s", "iter/s": "steps/s", "s/i
 def closed_answer(recorded: Mapping[str, Any], question: FormatQuestion) -> dict[str, Any]:
     """Return the closed answer that `recorded` amounts to.
 
-    A template reports the training if an expression matches one of its sample lines. A column has the role of the group that stands at
+    A template reports the training if an expression matches one of its sample lines. A column has the role of the group at
     the place of its number.
     """
     expressions = [re.compile(each) for each in (recorded["reports"] or [recorded["report"]]) if each]
@@ -43,7 +43,7 @@ def closed_answer(recorded: Mapping[str, Any], question: FormatQuestion) -> dict
 
 
 def _roles(expressions: Sequence[re.Pattern[str]], lines: Sequence[str]) -> dict[int, str] | None:
-    """Return the role of each number that a group stands for; None where no expression matches a line."""
+    """Return the role of each number that a group matches; None where no expression matches a line."""
     found: dict[int, str] | None = None
     for line in map(clean, lines):
         for expression in expressions:

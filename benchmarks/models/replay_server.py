@@ -28,7 +28,7 @@ class RecordedAnswers:
 
     Args:
         file: JSON lines, each with the name of a log in `file` and an answer in the words of the labels.
-        folders: Where the logs are. A name that stands in several is told apart by the answer's `folder`.
+        folders: Where the logs are. Logs of the same name are distinguished by the answer's `folder`.
     """
 
     def __init__(self, file: Path, folders: Sequence[Path]) -> None:

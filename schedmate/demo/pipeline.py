@@ -1,4 +1,4 @@
-"""All rooms at work in one process: producers → processors → sink and bridge, on a broker in memory."""
+"""All packages at work in one process: producers → processors → sink and bridge, on a broker in memory."""
 
 import threading
 import time

@@ -1,6 +1,6 @@
 """Metrics and health of long-running commands, over HTTP.
 
-Each room declares its metrics as objects of the Prometheus client, a class of them for each component (`…Metrics`). They belong to no
+Each package declares its metrics as objects of the Prometheus client, a class of them for each component (`…Metrics`). They belong to no
 registry until a command exports them here, so that components can be made any number of times in one process.
 """
 

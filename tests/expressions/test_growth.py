@@ -43,7 +43,7 @@ def costly(expression: Expression) -> str:
 
 
 def test_an_expression_costs_a_bounded_number_of_scans() -> None:
-    """One test of all rooms: to find the expressions, all of the product is imported and parsed."""
+    """One test for all packages: to find the expressions, all of the product is imported and parsed."""
     everywhere = expressions()
     places = {each.place for each in everywhere}
     assert {re.split(r"[.:]", place)[0] for place in places} <= set(PACKAGES)
