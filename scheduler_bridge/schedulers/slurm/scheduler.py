@@ -71,7 +71,6 @@ class SlurmScheduler(Scheduler):
         producer, directory = settings.producer, settings.bridge.kept_jobs_directory
         if producer.read_sources:
             import_module("yaml")  # of the extra `advise`: without it the command ends here
-            import_module("tree_sitter_bash")
         file = f"slurm-events-{cluster}.json" if cluster else "slurm-events.json"
         return SlurmWatcher(
             connect,
