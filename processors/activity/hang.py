@@ -262,8 +262,8 @@ def _hang(  # noqa: PLR0917  # what is known, and what it shows
         usual, said = None, f"nothing was printed for {lasts:.0f} s, and no training report ever"
     else:
         usual = median(silence.gaps)
-        at = "" if silence.step is None else f" after step {silence.step}"
-        said = f"no report for {lasts:.0f} s{at}, where one came every {usual:.3g} s"
+        at = "" if silence.step is None else f" since step {silence.step}"
+        said = f"no report{at}; one came every {usual:.3g} s before"
     what = {
         GpuState.WAITING: "; its GPUs wait in a kernel that does not end (a collective whose peer is missing)",
         GpuState.IDLE: "; its GPUs are idle (it hangs on the host)",

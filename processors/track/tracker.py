@@ -271,9 +271,10 @@ class MetricTracker:
 
     def _remember_loss(self, view: ClassifiedChunk, state: TrackState, reports: Sequence[Report]) -> None:
         """Keep the newest loss, which may stand further back than the newest reports (a bar redrawn between two of them)."""
-        newest = next((report for report in reversed(reports) if report.has_loss), None)
-        if newest is not None:
-            state.loss, state.loss_not_finite = newest.loss, newest.loss is None
+        place = next((place for place in reversed(range(len(reports))) if reports[place].has_loss), None)
+        if place is not None:
+            state.loss, state.loss_not_finite = reports[place].loss, reports[place].loss is None
+            state.loss_step = next((each.step for each in reversed(reports[: place + 1]) if each.step is not None), None)
             return
         place = view.classes.rfind(PROGRESS)
         while place >= 0:
@@ -281,7 +282,7 @@ class MetricTracker:
             if "oss" in line or "LOSS" in line:
                 report, _ = self._read(view, state, place)
                 if report is not None and report.has_loss:
-                    state.loss, state.loss_not_finite = report.loss, report.loss is None
+                    state.loss, state.loss_not_finite, state.loss_step = report.loss, report.loss is None, report.step
                     return
             place = view.classes.rfind(PROGRESS, 0, place)
 
@@ -307,6 +308,7 @@ class MetricTracker:
             throughput_unit=summary.throughput_unit,
             loss=summary.loss if summary.has_loss else state.loss,
             loss_not_finite=summary.loss is None if summary.has_loss else state.loss_not_finite,
+            loss_step=state.loss_step if summary.loss_step is None else summary.loss_step,
             confidence=summary.confidence,
             method=summary.method,
             reports=len(state.window),

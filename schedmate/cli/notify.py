@@ -3,7 +3,7 @@
 import typer
 
 from ..notifications.channels import Channel, EmailChannel, SlackChannel, WebhookChannel
-from ..notifications.message import Urgency
+from ..notifications.urgency import Urgency
 from ..notifications.notifier import Notifier
 from ..settings.settings import Loaded, NotifySection, SettingsError, read_secret
 

@@ -48,6 +48,7 @@ TABLES: tuple[Table, ...] = (
             plain("throughput_unit", "Nullable(String)"),
             maybe_real("loss"),
             plain("loss_not_finite", "Bool"),
+            maybe_integer("loss_step"),
             real("confidence"),
             text("method"),
             integer("reports"),

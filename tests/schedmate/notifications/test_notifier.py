@@ -19,8 +19,9 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as MailHandler
 
 from schedmate.notifications.channels import ChannelError, EmailChannel, SlackChannel, WebhookChannel
-from schedmate.notifications.message import Notification, Urgency, describe
+from schedmate.notifications.message import Notification, describe
 from schedmate.notifications.notifier import Notifier
+from schedmate.notifications.urgency import Urgency
 from schedmate_records import (
     Action,
     Alarm,
