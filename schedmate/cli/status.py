@@ -96,7 +96,7 @@ def show_all(statuses: "list[JobStatus]", *, as_csv: bool = False) -> None:
         )
         for one in statuses
     ]
-    print_rows(("job", "state", "progress", "speed", "remains", "last report", "what happened"), shown, empty="no jobs")
+    print_rows(("job", "state", "progress", "speed", "remains", "last report", "what happened"), shown, empty="no jobs", compact=True)
 
 
 def _updated(status: "JobStatus") -> float:
