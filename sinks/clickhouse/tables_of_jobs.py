@@ -184,6 +184,7 @@ TABLES: tuple[Table, ...] = (
             maybe_real("memory_gib"),
             maybe_real("time_limit_s"),
             derived("workload", "String", lambda event: encode(event.workload).decode() if event.workload else ""),
+            maybe_integer("rank"),
             maybe_integer("exit_code"),
             maybe_integer("signal"),
             text("state"),

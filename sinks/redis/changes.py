@@ -88,7 +88,7 @@ def _named(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _event(place: Position, event: records.JobEvent) -> list[SectionUpdate]:
-    if event.kind is EventKind.DESCRIBED:
+    if event.kind in (EventKind.DESCRIBED, EventKind.RANK_STARTED, EventKind.RANK_ENDED):
         return []
     # What a pipe reports changes nothing once a scheduler has reported the job, whatever attempt or time the pipe names.
     lifted = _position(event.attempt + _SCHEDULED * (not event.by_producer), _micros(event.time), place.offset)
