@@ -146,7 +146,7 @@ def test_the_start_page_names_the_cause_and_quotes_the_line(page: str) -> None:
     assert "All actions are stopped by bob" in " ".join(text.split())
     known = data(page, "/cluster.json")
     assert {name: row["jobs"] for name, row in known["counts"].items()} == {
-        "running": 3, "failed": 1, "queued": 1, "ended": 1, "unknown": 1,
+        "running": 4, "failed": 1, "queued": 1, "completed": 1,
     }  # fmt: skip
     assert known["gpus"] == {"sampled": 1, "held": 1, "idle": 0}
     assert known["throughput"] == {"samples/s": {"throughput": 192.0, "jobs": 3}}, "of those that run"
