@@ -35,7 +35,11 @@ def short_span(seconds: float) -> str:
     minutes = left // 60
     if minutes < 60:
         return f"{minutes} min"
-    (large, unit), (small, below) = ((minutes // 1440, "d"), (minutes // 60 % 24, "h")) if minutes >= 1440 else ((minutes // 60, "h"), (minutes % 60, "min"))
+    (large, unit), (small, below) = (
+        ((minutes // 1440, "d"), (minutes // 60 % 24, "h"))
+        if minutes >= 1440
+        else ((minutes // 60, "h"), (minutes % 60, "min"))
+    )
     return f"{large} {unit} {small} {below}" if small else f"{large} {unit}"
 
 

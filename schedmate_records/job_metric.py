@@ -45,7 +45,8 @@ class JobMetric(Record, frozen=True, kw_only=True):
         throughput_unit: `samples/s`, `tokens/s`, `it/s`, with `/gpu` where the log gives it per device.
         loss: Newest training loss that was printed; null also where it is no number.
         loss_not_finite: The newest loss is printed and is NaN or infinite.
-        loss_step: Training step at which that loss was printed, which may be an earlier one than `step`; null where not known.
+        loss_step: Training step at which that loss was printed, which may be an earlier one than `step`; of a loss that is no number, the
+            step since when it is none. Null where not known.
         confidence: 0 to 1.
         method: How step time was obtained: `stated`, `rate`, `timestamps`, `arrival`, `model` (stated, by a language
             model's reading that the clock confirms) or `unknown`.

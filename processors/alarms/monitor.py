@@ -240,10 +240,13 @@ def _not_finite_since(began: Evidence | None, metric: JobMetric) -> str:
     """Return what the loss is since when: the step that the line `began` names, else the step of the metric's loss, else the line."""
     text = began.text.lower() if began else ""
     word = "infinite" if "inf" in text and "nan" not in text else "NaN"
-    named = [value for field, value in Extractor().read(began.text).values if field.meaning is Meaning.STEP] if began else []
-    step = metric.loss_step if metric.loss_step is not None and began in (None, _first(metric)) else None
-    if named or step is not None:
-        return f"Loss {word} since step {named[0] if named else step:.0f}"
+    named = (
+        [value for field, value in Extractor().read(began.text).values if field.meaning is Meaning.STEP]
+        if began
+        else []
+    )
+    if named or metric.loss_step is not None:
+        return f"Loss {word} since step {named[0] if named else metric.loss_step:.0f}"
     return f"Loss {word} since line {began.line}" if began else f"Loss {word}"
 
 

@@ -132,7 +132,8 @@ def _without_unproven(reading: FormatReading) -> FormatReading:
 def _without_numbers(metric: JobMetric) -> JobMetric:
     """Return `metric` without any number: the log reports no training."""
     nothing = dict.fromkeys(
-        ("step", "step_total", "epoch", "epoch_total", "left_s", "step_time_s", "throughput", "throughput_unit", "loss", "loss_step", "since_step")
+        ("step", "step_total", "epoch", "epoch_total", "left_s", "step_time_s", "throughput", "throughput_unit", "loss", "loss_step",
+         "since_step")
     )  # fmt: skip
     return msgspec.structs.replace(
         metric, step_name="", loss_not_finite=False, method="unknown", confidence=0.0, over_ranks=None, **nothing

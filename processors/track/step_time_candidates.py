@@ -76,9 +76,7 @@ def _finest(found: list[StepTimeCandidate], window: Sequence[Report]) -> list[St
             same = abs(fine.seconds / coarse.seconds - 1) <= 1.1 * rounding[coarse]
             if same and 2 * rounding[fine] < rounding[coarse]:
                 score = max(coarse.score, fine.score)
-                return [
-                    replace(each, score=score) if each is fine else each for each in found if each is not coarse
-                ]
+                return [replace(each, score=score) if each is fine else each for each in found if each is not coarse]
     return found
 
 

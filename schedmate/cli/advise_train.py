@@ -49,7 +49,8 @@ def train(
 
     Example, with 90 days of jobs, from the command that `schedmate import sacct` takes, too:
 
-        TZ=UTC sacct -a -X -P -S now-90days -o JobID,User,State,Submit,Start,End,WorkDir,SubmitLine,JobName,Partition,ReqTRES,ReqNodes,TimelimitRaw > jobs.txt
+        TZ=UTC sacct -a -X -P -S now-90days \\
+            -o JobID,User,State,Submit,Start,End,WorkDir,SubmitLine,JobName,Partition,ReqTRES,ReqNodes,TimelimitRaw > jobs.txt
 
         schedmate advise train jobs.txt --models /var/lib/schedmate/advisor-models --utc-offset 2
     """

@@ -77,8 +77,8 @@ def show_all(statuses: "list[JobStatus]", *, as_csv: bool = False) -> None:
                    "metric_time", "estimate_time", "estimate_remaining_s", "estimate_remaining_low_s", "estimate_remaining_high_s",
                    "alarms", "verdict", "verdict_message", "decision", "outcome")  # fmt: skip
         rows = [
-            (one.job, state_of_status(one, now).word, one.attempt, " ".join(one.nodes), one.step, one.step_time_s, one.throughput, one.throughput_unit,
-             one.loss, moment_at(one.metric_time), moment_at(one.estimate_time), one.estimate_remaining_s, one.estimate_remaining_low_s,
+            (one.job, state_of_status(one, now).word, one.attempt, " ".join(one.nodes), one.step, one.step_time_s,
+             one.throughput, one.throughput_unit, one.loss, moment_at(one.metric_time), moment_at(one.estimate_time), one.estimate_remaining_s, one.estimate_remaining_low_s,
              one.estimate_remaining_high_s, " ".join(one.alarms), one.verdict, one.verdict_message, one.decision, one.outcome)
             for one in statuses
         ]  # fmt: skip
@@ -96,7 +96,12 @@ def show_all(statuses: "list[JobStatus]", *, as_csv: bool = False) -> None:
         )
         for one in statuses
     ]
-    print_rows(("job", "state", "progress", "speed", "remains", "last report", "what happened"), shown, empty="no jobs", compact=True)
+    print_rows(
+        ("job", "state", "progress", "speed", "remains", "last report", "what happened"),
+        shown,
+        empty="no jobs",
+        compact=True,
+    )
 
 
 def _updated(status: "JobStatus") -> float:

@@ -78,7 +78,7 @@ class JobFacts:
     job: str
     attempt: int
     newest: int = 0
-    state: JobState = JobState(StateWord.OUTCOME_UNKNOWN)
+    state: JobState = field(default_factory=lambda: JobState(StateWord.OUTCOME_UNKNOWN))
     verdicts: Sequence[Row] = field(default_factory=list)
     ran: Row | None = None
     progress: Row | None = None

@@ -197,9 +197,10 @@ def rate(value: float) -> str:
 
 
 def loss_text(loss: float | None, loss_step: int | None, step: int | None, *, not_finite: bool) -> str:
-    """Return a loss in words, with its step if that is an earlier one than `step`: `loss 1.2`, `loss 1.2 at step 40`, `loss NaN`."""
+    """Return a loss in words: `loss 1.2`, `loss 1.2 at step 40` for an earlier step than `step`, or `loss NaN since step 40`."""
     if loss is None:
-        return "loss NaN" if not_finite else ""
+        since = "" if loss_step is None else f" since step {loss_step}"
+        return f"loss NaN{since}" if not_finite else ""
     at = f" at step {loss_step}" if loss_step is not None and loss_step != step else ""
     return f"loss {loss:.4g}{at}"
 

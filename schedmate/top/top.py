@@ -84,9 +84,7 @@ class View:
         """Return the jobs to show, in order."""
         text = self.search.casefold()
         kept = [
-            one
-            for one in jobs
-            if FILTERS[self.filter](one) and any(text in each.casefold() for each in _searched(one))
+            one for one in jobs if FILTERS[self.filter](one) and any(text in each.casefold() for each in _searched(one))
         ]
         return sorted(kept, key=SORTS[self.sort])  # type: ignore[arg-type]  # one order's keys are of one type
 
@@ -209,7 +207,7 @@ def _table(
             _remaining(one, now),
             "" if one.step_time_s is None else seconds(one.step_time_s),
             paces.curve(one.job),
-            "–" if one.gpus is None else f"{one.gpus:g}",
+            "-" if one.gpus is None else f"{one.gpus:g}",
             Text(one_line(note(one)), "red" if one.verdict else "yellow" if one.alarms else ""),
         )
         table.add_row(*cells, style="reverse" if place == row else "")

@@ -218,7 +218,9 @@ def with_state(row: Mapping[str, Any], now: float) -> Mapping[str, Any]:
     """Return the row of a job with its state, for its `phase` and the alarms that were `raised`: (kind, detail, since, over) each."""
     known = {name: value for name, value in row.items() if name not in {"phase", "raised"}}
     ended = _seconds(row["ended"])
-    raised = [StateAlarm(kind, detail, since.timestamp(), _seconds(over)) for kind, detail, since, over in row["raised"]]
+    raised = [
+        StateAlarm(kind, detail, since.timestamp(), _seconds(over)) for kind, detail, since, over in row["raised"]
+    ]
     state = job_state(
         row["phase"],
         started=_seconds(row["started"]),

@@ -57,7 +57,9 @@ def test_the_last_reports_are_read_when_the_last_rank_ends() -> None:
     steps: list[int | None] = []
     for place in range(50):
         lines = [f"step {10 * place + 10}/500 loss 1.5 0.01 s/it"]
-        chunk = LogChunk(job="j", time=1.0 + 0.1 * place, lines=lines, first_line=place + 1, first_piece=place + 1, producer="p0")
+        chunk = LogChunk(
+            job="j", time=1.0 + 0.1 * place, lines=lines, first_line=place + 1, first_piece=place + 1, producer="p0"
+        )
         steps += [each.step for each in job.take(chunk) if isinstance(each, JobMetric)]
     assert steps[-1] != 500, "the last reports wait for more"
     ended = JobEvent(

@@ -36,7 +36,7 @@ def alarm(job: str, kind: str, detail: str, since: float, over: float | None = N
 
 RECORDS: list[Record] = [
     event("nan", "started", 3000),
-    report("nan", 600, 700, loss_not_finite=True, loss_step=600),
+    report("nan", 600, 700, loss_not_finite=True, loss_step=125),
     *alarm("nan", "loss_not_finite", "Loss NaN since step 125", 2000, over=600),
     event("nan", "ended", 600, exit_code=0, signal=0, state="COMPLETED"),
     event("stopped", "started", 3000),
@@ -76,7 +76,7 @@ def test_a_job_states_its_loss_and_what_would_be_lost(url: str) -> None:
     with open_redis(url) as client:
         known = {job: details(status) for job in ("nan", "hung") if (status := read_job(client, job, prefix=PREFIX))}
     assert known["nan"]["state"] == "completed, loss NaN since step 125"
-    assert known["nan"]["progress"] == "step 600, loss NaN"
+    assert known["nan"]["progress"] == "step 600, loss NaN since step 125"
     assert known["nan"]["alarms"] == "Loss NaN since step 125"
     assert known["hung"]["progress"] == "step 150, loss 1.5 at step 140", "a loss is shown at its own step"
     assert known["hung"]["lost if stopped"].startswith("15 seconds of work")

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from schedmate.explain import read_records
-from schedmate.web.database import Database
 from schedmate.job_state import StateWord
+from schedmate.web.database import Database
 from schedmate.web.jobs import PAGE, Filter, all_jobs, list_jobs
 from schedmate.web.one_job import one_job
 from schedmate_records import EventKind, JobEvent, Position, Record

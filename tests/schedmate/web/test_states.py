@@ -46,7 +46,7 @@ PIPE: dict[str, Any] = {"scheduler": "pipe", "gpus": None}
 RECORDS: list[Record] = [
     *ended("nan", "COMPLETED"),
     *(report("nan", step, 2900 - step, loss=1.176, loss_step=step) for step in range(5, 125, 5)),
-    *(report("nan", step, 2900 - step, loss_not_finite=True, loss_step=step) for step in range(125, 605, 5)),
+    *(report("nan", step, 2900 - step, loss_not_finite=True, loss_step=125) for step in range(125, 605, 5)),
     *alarm("nan", "loss_not_finite", "Loss NaN since step 125", 2775, over=600),
     *ended("stopped", "CANCELLED by 1000"),
     *ended("slow", "TIMEOUT"),
@@ -96,12 +96,15 @@ def test_a_jobs_page_begins_with_its_state(tab: "playwright.Page", job: str, sen
 def test_the_list_has_the_same_words(tab: "playwright.Page") -> None:
     tab.goto("/jobs")
     rows = tab.get_by_role("row").filter(has=tab.get_by_role("rowheader"))
-    words = {row.get_by_role("rowheader").inner_text().split()[0]: row.locator(".state").first.inner_text() for row in rows.all()}
+    words = {
+        row.get_by_role("rowheader").inner_text().split()[0]: row.locator(".state").first.inner_text()
+        for row in rows.all()
+    }
     assert words == {
         "nan": "completed", "stopped": "cancelled", "slow": "time limit", "piped": "failed", "unseen": "ended, outcome unknown",
         "hung": "silent", "evicted": "running",
     }  # fmt: skip
-    assert "–" in rows.filter(has_text="piped").inner_text(), "nobody reported its GPUs"
+    assert "\u2013" in rows.filter(has_text="piped").inner_text(), "nobody reported its GPUs"
     tab.goto("/jobs?show=failed")
     assert set(tab.get_by_role("rowheader").all_inner_texts()) == {"piped", "slow"}
 
