@@ -16,7 +16,7 @@ Phase = Literal["unknown", "queued", "running", "ended"]
 """What schedulers and pipes reported last of an attempt; `unknown` where neither reported it."""
 
 UNSEEN_S = 3600.0
-"""A job that nobody reports is taken as ended after so many seconds without progress: its logs may come from a pipe that was killed."""
+"""Seconds without progress after which a job that no scheduler or pipe reports is taken as ended: the pipe of its log may have been killed."""
 
 
 class StateWord(StrEnum):
@@ -126,7 +126,7 @@ def job_state(
         phase: What schedulers and pipes reported last.
         started: Its start.
         ended: Its end.
-        changed: Time of the newest event, or of the newest progress where nobody reported an event.
+        changed: Time of the newest event, or of the newest progress where there is no event.
         scheduler_state: The scheduler's word for the end.
         exit_code: Exit code.
         signal: The signal that ended it; None or 0 for none.

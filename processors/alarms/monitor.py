@@ -56,7 +56,7 @@ class AlarmState(StandingAlarms):
 
 
 class AlarmMetrics:
-    """What the monitor has said."""
+    """Counts of alarms."""
 
     def __init__(self) -> None:
         self.raised = Counter("schedmate_alarm_monitor_raised", "Alarms raised.", registry=None)
@@ -64,9 +64,9 @@ class AlarmMetrics:
 
 
 class AlarmMonitor(Stage[AlarmState]):
-    """Takes a job's metrics; says when something begins to be wrong and when it is over.
+    """Takes a job's metrics; returns an alarm when something begins to be wrong and when it is over.
 
-    Every limit is relative to the job's own past. Each alarm is said once, until it is over.
+    Every limit is relative to the job's own past. Each alarm is raised once, until it is over.
 
     Args:
         slower: A step time over its usual one above which steps are slower.
@@ -90,13 +90,13 @@ class AlarmMonitor(Stage[AlarmState]):
         """Return what begins or is over with a metric."""
         if state.over:
             return []
-        said = [
+        found = [
             self._not_finite(metric, state, position),
             self._spike(metric, state, position),
             self._slower(metric, state, position),
             self._straggler(metric, state, position),
         ]
-        return [alarm for alarm in said if alarm is not None]
+        return [alarm for alarm in found if alarm is not None]
 
     def on_event(self, event: JobEvent, position: Position, state: AlarmState) -> list[Alarm]:
         """Return the end of all alarms that stand when the attempt ends."""
@@ -115,8 +115,8 @@ class AlarmMonitor(Stage[AlarmState]):
 
     def _end(self, seen: Seen, position: Position, state: AlarmState) -> list[Alarm]:
         state.over = True
-        said = [self._over(AlarmKind(kind), seen, position, state) for kind in list(state.raised)]
-        return [alarm for alarm in said if alarm is not None]
+        found = [self._over(AlarmKind(kind), seen, position, state) for kind in list(state.raised)]
+        return [alarm for alarm in found if alarm is not None]
 
     def _not_finite(self, metric: JobMetric, state: AlarmState, position: Position) -> Alarm | None:
         kind = AlarmKind.LOSS_NOT_FINITE

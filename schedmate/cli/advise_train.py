@@ -47,10 +47,7 @@ def train(
     A model has drifted where its newest 200 estimates are off by half as much again as before it came into use, or less than 84 % or more
     than 96 % of their jobs were inside the 90 % interval. Whether or not, the exit status is 0, and the figures are printed.
 
-    Example, with 90 days of jobs, from the command that `schedmate import sacct` takes, too:
-
-        TZ=UTC sacct -a -X -P -S now-90days \\
-            -o JobID,User,State,Submit,Start,End,WorkDir,SubmitLine,JobName,Partition,ReqTRES,ReqNodes,TimelimitRaw > jobs.txt
+    Example, with the file that `schedmate import sacct` takes, too (`schedmate import sacct --help` shows the command that prints it):
 
         schedmate advise train jobs.txt --models /var/lib/schedmate/advisor-models --utc-offset 2
     """

@@ -78,8 +78,9 @@ def show_all(statuses: "list[JobStatus]", *, as_csv: bool = False) -> None:
                    "alarms", "verdict", "verdict_message", "decision", "outcome")  # fmt: skip
         rows = [
             (one.job, state_of_status(one, now).word, one.attempt, " ".join(one.nodes), one.step, one.step_time_s,
-             one.throughput, one.throughput_unit, one.loss, moment_at(one.metric_time), moment_at(one.estimate_time), one.estimate_remaining_s, one.estimate_remaining_low_s,
-             one.estimate_remaining_high_s, " ".join(one.alarms), one.verdict, one.verdict_message, one.decision, one.outcome)
+             one.throughput, one.throughput_unit, one.loss, moment_at(one.metric_time), moment_at(one.estimate_time),
+             one.estimate_remaining_s, one.estimate_remaining_low_s, one.estimate_remaining_high_s, " ".join(one.alarms), one.verdict,
+             one.verdict_message, one.decision, one.outcome)
             for one in statuses
         ]  # fmt: skip
         print_rows(columns, rows, as_csv=True)
