@@ -16,7 +16,7 @@ Phase = Literal["unknown", "queued", "running", "ended"]
 """What schedulers and pipes reported last of an attempt; `unknown` where neither reported it."""
 
 UNSEEN_S = 3600.0
-"""Seconds without progress after which a job that no scheduler or pipe reports is taken as ended: the pipe of its log may have been killed."""
+"""Seconds without progress after which a job is taken as ended that no scheduler or pipe reports: its pipe may have been killed."""
 
 
 class StateWord(StrEnum):
