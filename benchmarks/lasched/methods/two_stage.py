@@ -5,8 +5,10 @@ from typing import Any
 import lightgbm
 import numpy as np
 
-from .boosting import apply, fit_booster, fit_on
-from .dataset import Dataset, Vector
+from processors.advise.predictors.boosting import apply, fit_booster
+from processors.advise.predictors.dataset import Dataset, Vector
+
+from .trees import fit_on
 
 EDGES = (0.3, 0.7)
 """Quantiles of y in training that divide the classes."""

@@ -1,13 +1,12 @@
 import numpy as np
 import pytest
 
+from benchmarks.lasched.methods import PRELIMINARY, SIX
+from benchmarks.lasched.methods.hras import Hras
 from processors.advise.predictors.dataset import Dataset, build
 from processors.advise.predictors.features import Encoders
 from processors.advise.predictors.history import SHRINKAGE
-from processors.advise.predictors.hras import Hras
-from processors.advise.predictors.methods import PRELIMINARY, SIX
-
-from .jobs import repeating
+from tests.processors.advise.predictors.jobs import repeating
 
 JOBS = repeating(700)
 ENCODERS = Encoders.fit(JOBS[:500])

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 
+from processors.advise.predictors.features import Encoders
+
 from .cqr_stack import CqrStack
-from .features import Encoders
 from .hras import Hras
 from .isotonic import IsotonicMedian
 from .meta_stack import MetaStack

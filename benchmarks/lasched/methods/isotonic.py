@@ -3,8 +3,10 @@
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
-from .boosting import apply, fit_on
-from .dataset import Dataset, Vector
+from processors.advise.predictors.boosting import apply
+from processors.advise.predictors.dataset import Dataset, Vector
+
+from .trees import fit_on
 
 
 class IsotonicMedian:

@@ -5,9 +5,11 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
-from .boosting import apply, column, fit_booster, fit_on
-from .dataset import Dataset, Matrix, Vector
-from .features import NAMES
+from processors.advise.predictors.boosting import apply, fit_booster
+from processors.advise.predictors.dataset import Dataset, Matrix, Vector
+from processors.advise.predictors.features import NAMES
+
+from .trees import column, fit_on
 
 FEWEST = 200
 """Rows that an expert needs; other rows go to the model of all."""

@@ -3,8 +3,10 @@
 import numpy as np
 from sklearn.linear_model import Ridge
 
-from .boosting import apply, column, fit_on
-from .dataset import Dataset, Matrix, Vector
+from processors.advise.predictors.boosting import apply
+from processors.advise.predictors.dataset import Dataset, Matrix, Vector
+
+from .trees import column, fit_on
 
 LEVELS = (0.1, 0.5, 0.9)
 WIDENING = 0.6

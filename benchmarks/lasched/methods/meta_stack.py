@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from .boosting import apply, column, fit_booster, fit_on
-from .dataset import Dataset, Matrix, Vector
+from processors.advise.predictors.boosting import apply, fit_booster
+from processors.advise.predictors.dataset import Dataset, Matrix, Vector
+
+from .trees import column, fit_on
 
 BASES: tuple[dict[str, Any], ...] = (
     {"objective": "regression"},

@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from .boosting import apply, fit_on
-from .dataset import Dataset, Vector
+from processors.advise.predictors.boosting import apply
+from processors.advise.predictors.dataset import Dataset, Vector
+
+from .trees import fit_on
 
 WINDOWS = (1.0, 0.5, 0.2)
 """Shares of the training rows, from the newest."""

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from .dataset import Dataset, Vector
+from processors.advise.predictors.dataset import Dataset, Vector
 
 
 class Method(Protocol):

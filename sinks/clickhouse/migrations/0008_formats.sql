@@ -1,4 +1,4 @@
--- What the lines of log formats mean, as models and people stated it. Questions about single templates are no longer asked.
+-- Log formats, as language models and people described them.
 
 CREATE TABLE IF NOT EXISTS formats
 (
@@ -9,7 +9,7 @@ CREATE TABLE IF NOT EXISTS formats
     person        Bool,
     prompt        LowCardinality(String) COMMENT 'version of the prompt that a model answered',
     training      Bool COMMENT 'whether logs of the format report a training',
-    templates     String CODEC(ZSTD(3)) COMMENT 'JSON array of records.TemplateFormat',
+    templates     String CODEC(ZSTD(3)) COMMENT 'JSON array of schedmate_records.TemplateFormat',
     forgotten     Bool COMMENT 'a person withdrew it',
     src_topic     LowCardinality(String),
     src_partition Int32,
@@ -20,10 +20,8 @@ ENGINE = ReplacingMergeTree
 ORDER BY (fingerprint, id)
 SETTINGS non_replicated_deduplication_window = 1000;
 
--- The format in force for each fingerprint: the newest record, where nobody withdrew it.
+-- The current format of each fingerprint: the newest record, unless a person withdrew it.
 CREATE VIEW IF NOT EXISTS known_formats AS
 SELECT *
 FROM (SELECT * FROM formats ORDER BY fingerprint, time DESC, id LIMIT 1 BY fingerprint)
 WHERE NOT forgotten;
-
-ALTER TABLE model_answers DROP COLUMN IF EXISTS numbers, DROP COLUMN IF EXISTS samples;

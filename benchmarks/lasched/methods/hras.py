@@ -5,9 +5,9 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from .dataset import Dataset, Vector
-from .features import KEYS, Encoders
-from .history import SHRINKAGE, SPAN
+from processors.advise.predictors.dataset import Dataset, Vector
+from processors.advise.predictors.features import KEYS, Encoders
+from processors.advise.predictors.history import SHRINKAGE, SPAN
 
 SIGNATURE, GROUP = KEYS.index("signature"), KEYS.index("group")
 
@@ -18,7 +18,7 @@ class Hras:
     def __init__(self, encoders: Encoders) -> None:
         self._encoders = encoders
 
-    def fit(self, train: Dataset, validation: Dataset) -> None:
+    def fit(self, train: Dataset, validation: Dataset) -> None:  # noqa: ARG002
         """Take the means of `train`; `validation` is not needed."""
         self._means: dict[Hashable, tuple[int, float]] = {}
         weight = 2 / (SPAN + 1)
