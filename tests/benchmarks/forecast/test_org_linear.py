@@ -3,7 +3,9 @@ from datetime import date, datetime
 import numpy as np
 import pytest
 
-from processors.spot.forecast import DemandHistory, OrgLinear, OrgLinearSettings
+from benchmarks.forecast.network import OrgLinearSettings
+from benchmarks.forecast.org_linear import OrgLinear
+from processors.spot.forecast import DemandHistory
 from processors.spot.forecast.baselines import Naive
 
 START = datetime(2024, 1, 1)

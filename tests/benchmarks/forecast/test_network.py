@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from processors.spot.forecast.network import Inputs, Network, encode
+from benchmarks.forecast.network import Inputs, Network, encode
 
 from .test_org_linear import SMALL, daily
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .demand import Floats
+from processors.spot.forecast.demand import Floats
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 

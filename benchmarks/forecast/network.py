@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .demand import Floats, Integers, Windows
+from processors.spot.forecast.demand import Floats, Integers, Windows
 
 
 def moving_average(series: Floats, kernel: int) -> Floats:

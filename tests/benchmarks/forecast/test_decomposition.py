@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processors.spot.forecast.network import decompose, moving_average
+from benchmarks.forecast.network import decompose, moving_average
 
 
 def test_average_and_reflection_by_hand() -> None:

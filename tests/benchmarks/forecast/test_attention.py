@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from processors.spot.forecast.network import attend
+from benchmarks.forecast.network import attend
 
 
 def test_equal_attributes_share_the_attention() -> None:

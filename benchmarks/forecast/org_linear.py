@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from processors.spot.forecast.demand import DemandHistory, Floats, Windows
+from processors.spot.forecast.forecast import Forecast
+
 from .adam import Adam
-from .demand import DemandHistory, Floats, Windows
-from .forecast import Forecast
 from .network import DEFAULTS, Inputs, Network, OrgLinearSettings, encode
 
 SMALLEST_SCALE = 0.5
