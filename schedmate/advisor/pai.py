@@ -13,7 +13,7 @@ from typing import IO
 
 import msgspec
 
-from .job import Completion, Submission
+from processors.advise.predictors.job import Completion, Submission
 
 COLUMNS: dict[str, str] = {
     "pai_job_table": "job_name,inst_id,user,status,start_time,end_time",
