@@ -59,12 +59,10 @@ class IncarnationMetrics:
     """Counts of jobs whose id was used again."""
 
     def __init__(self) -> None:
-        self.replaced = Counter(
-            "schedmate_jobs_replaced", "Jobs whose id was taken over by a newer job.", registry=None
-        )
+        self.replaced = Counter("schedmate_jobs_replaced", "Jobs whose id a newer job reused.", registry=None)
         self.former = Counter(
             "schedmate_jobs_former_records",
-            "Records that were passed over because they are about a job whose id a newer job has taken over.",
+            "Records skipped because a newer job reused the id of their job.",
             registry=None,
         )
 

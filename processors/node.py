@@ -59,22 +59,18 @@ class NodeMetrics:
     """What was seen on the nodes."""
 
     def __init__(self) -> None:
-        self.findings = Counter(
-            "schedmate_nodes_findings", "Signs of trouble on nodes, repeats not counted.", registry=None
-        )
+        self.findings = Counter("schedmate_nodes_findings", "Findings on nodes, without repeats.", registry=None)
         self.repeats = Counter(
             "schedmate_nodes_repeats",
-            "Signs that came again within minutes, and were folded into the first.",
+            "Findings repeated within minutes and counted with the first.",
             registry=None,
         )
         self.reported = Counter("schedmate_nodes_reported", "Findings reported to a job.", registry=None)
-        self.alone = Counter(
-            "schedmate_nodes_alone", "Findings that no job known to be on the node could be known.", registry=None
-        )
-        self.activities = Counter("schedmate_nodes_activities", "Reports to jobs of what their GPUs do.", registry=None)
+        self.alone = Counter("schedmate_nodes_alone", "Findings on nodes without a known job.", registry=None)
+        self.activities = Counter("schedmate_nodes_activities", "Reports of GPU activity to jobs.", registry=None)
         self.passed_over = Counter(
             "schedmate_nodes_passed_over",
-            "Lines of new text beyond their node's budget, taken for blank: a log of root's may carry users' text.",
+            "Lines of new text beyond their node's budget. They are treated as blank, because a log of root may contain text of users.",
             registry=None,
         )
 

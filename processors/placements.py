@@ -65,7 +65,7 @@ class PlacementMetrics:
     def __init__(self) -> None:
         self.refused = Counter(
             "schedmate_placements_claims_refused",
-            "Records that named a new node of a job that has no claims left: their node's findings do not reach the job.",
+            "Records that named a new node of a job with too many nodes. Findings on that node do not reach the job.",
             registry=None,
         )
 

@@ -87,11 +87,11 @@ class ReaderMetrics:
             registry=None,
         )
         self.repeats = Counter(
-            "schedmate_processors_repeats", "Pieces left out because they were seen before.", registry=None
+            "schedmate_processors_repeats", "Pieces skipped because they were processed before.", registry=None
         )
         self.passed_over = Counter(
             "schedmate_processors_passed_over",
-            "Pieces of new text beyond their job's budget (`processors/budget.py`): taken for blank lines.",
+            "Pieces of new text beyond their job's budget (`processors/budget.py`). They are treated as blank lines.",
             registry=None,
         )
 

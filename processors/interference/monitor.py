@@ -96,23 +96,25 @@ class InterferenceMetrics:
 
     def __init__(self) -> None:
         self.packed = Counter(
-            "schedmate_interference_monitor_packed", "Packings in which the watched job was there first.", registry=None
+            "schedmate_interference_monitor_packed",
+            "Packings in which the observed job was first on the GPU.",
+            registry=None,
         )
         self.untrackable = Counter(
             "schedmate_interference_monitor_untrackable",
-            "Those skipped because too little was known of the pace before.",
+            "Packings skipped because too few steps were known before them.",
             registry=None,
         )
         self.ended = Counter(
-            "schedmate_interference_monitor_ended", "Those that ended before a measurement.", registry=None
+            "schedmate_interference_monitor_ended", "Packings that ended before a measurement.", registry=None
         )
-        self.measured = Counter("schedmate_interference_monitor_measured", "Those measured.", registry=None)
+        self.measured = Counter("schedmate_interference_monitor_measured", "Packings measured.", registry=None)
         self.slowed = Counter(
-            "schedmate_interference_monitor_slowed", "Those found slower than the threshold allows.", registry=None
+            "schedmate_interference_monitor_slowed", "Packings with a slowdown below the threshold.", registry=None
         )
         self.recovered = Counter(
             "schedmate_interference_monitor_recovered",
-            "Of those, the ones after whose end the pace was measured.",
+            "Packings after whose end the step time was measured again.",
             registry=None,
         )
 

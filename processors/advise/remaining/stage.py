@@ -66,7 +66,7 @@ class RemainingMetrics:
 
     def __init__(self) -> None:
         self.estimates = Counter("schedmate_remaining_estimates", "Estimates of the time that remains.", registry=None)
-        self.retracted = Counter("schedmate_remaining_retracted", "Estimates taken back.", registry=None)
+        self.retracted = Counter("schedmate_remaining_retracted", "Estimates withdrawn.", registry=None)
 
 
 class Remaining(Stage[RemainingState]):
