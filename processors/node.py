@@ -98,7 +98,7 @@ class NodeProcessor:
         return NodeState(node=key)
 
     def process(self, state: NodeState, position: Position, record: Record) -> list[Record]:
-        """Return the findings that follow from `record`, which stands at `position`; `state` then includes it."""
+        """Return the findings that follow from `record` at `position`; `state` then includes it."""
         match record:
             case NodeLogChunk():
                 state.clock = record.last_arrival
@@ -229,7 +229,7 @@ def _count(text: str) -> int:
 
 
 def _followed(one: NodeFinding, state: NodeState) -> NodeFinding:
-    """Return `one` with the meaning of the Xid that it says it follows from, where that was reported for the same device."""
+    """Return `one` with the meaning of the Xid that it names as its cause, if that was reported for the same device."""
     xid = read_xid(one.place.text) if one.event else None
     if xid is None or xid.caused_by is None:
         return one
@@ -262,7 +262,7 @@ def _same(first: NodeFinding, one: NodeFinding) -> bool:
 
 
 def _what(one: NodeFinding) -> tuple[object, ...]:
-    """Return what tells a finding from another; a change of the severity or of the recovery action is news."""
+    """Return what identifies a finding. One with another severity or recovery action is a new finding."""
     return one.place.topic, one.signature, one.severity, one.recovery_action, one.gpu, one.device, one.jobs
 
 

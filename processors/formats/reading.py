@@ -49,7 +49,7 @@ class FormatReading:
         trains: Whether the format reports a training.
         by_person: Whether a person stated the format.
         credible: Whether the lines contradict none of its columns.
-        proven: Whether a clock or several known names confirm it: then it also decides about numbers whose names nobody knows.
+        proven: Whether a clock or several known names confirm it: then it also decides about numbers with unknown names.
         rows: Number of rows that it rests on.
         values: Claims by role: step, epoch, totals, loss.
         step_time: Seconds per step.

@@ -24,7 +24,7 @@ class SpotHistory(msgspec.Struct, frozen=True):
 
 
 class PreemptionPlan(msgspec.Struct, frozen=True):
-    """A plan; nobody was told yet.
+    """A plan for evictions that are not carried out yet.
 
     Attributes:
         victims: Spot jobs that go.

@@ -98,7 +98,7 @@ def _shown(act: str, came: str) -> str:
 def _taken(workload: Workload, claims: list[Claim], steps: int) -> Filled:
     """Return the workload with the claims that hold together.
 
-    Two claims that contradict each other are both dropped, and a length without its unit. A task counts beside a name that was proved.
+    Two claims that contradict each other are both dropped, and a length without its unit. A task counts only together with a proved name.
     """
     by_field: dict[str, list[Claim]] = {}
     for each in claims:

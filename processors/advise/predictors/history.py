@@ -1,9 +1,9 @@
-"""What past jobs tell of a new one, from jobs that had ended before it was submitted.
+"""Statistics of past jobs for a new job, from jobs that ended before its submission.
 
 ATLAS (section 3.1) lags its expanding statistics by one *submission*, so they know the duration of a job that may still run.
-Here a duration counts from the moment its job ends. Jobs still running tell how long they have been at it, no more.
+Here a duration counts once its job has ended. A running job contributes the time that it has run so far.
 
-Each statistic is of y = ln(1 + duration in seconds). One `History` serves training, evaluation and the live service alike,
+Each statistic is of y = ln(1 + duration in seconds). One `History` serves training, evaluation and the live service,
 so that a feature means the same in all three.
 """
 
