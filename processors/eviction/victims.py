@@ -35,7 +35,8 @@ def least_loss(
 ) -> EvictionPlan | None:
     """Choose node by node, first the node with the cheapest set of jobs.
 
-    A chosen job costs nothing on further nodes. On one node the choice is optimal. Over several nodes it is greedy; at the end, jobs that need not be evicted are removed from it.
+    A chosen job costs nothing on further nodes. On one node the choice is optimal. Over several nodes it is greedy; at the
+    end, jobs that need not be evicted are removed from it.
 
     Args:
         need: What must fit.

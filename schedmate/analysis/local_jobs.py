@@ -20,7 +20,7 @@ from ..top.top import Paces
 class LocalJobs:
     """Follows logs, each as one job in a thread of its own. Use it as a context manager: at its end nothing is read any more.
 
-    A pipe is read until its end, and so long its job runs. Of a file nobody knows whether something still writes to it.
+    A pipe is read until its end, and so long its job runs. It is not known whether a program still writes to a file.
 
     Attributes:
         paces: The step times of each job, report by report.
@@ -60,7 +60,7 @@ class LocalJobs:
 
     @property
     def writing(self) -> bool:
-        """Whether a pipe has not ended: who writes to it fails once nobody reads."""
+        """Return whether a pipe is still open. Its writer fails once it has no reader."""
         return any(self._readers[job].is_alive() for job in self._pipes())
 
     def finish(self) -> None:

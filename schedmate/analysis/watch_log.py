@@ -25,7 +25,7 @@ from ..report.report import rate, seconds, verdict
 
 
 def watch(file: Path, processor: JobProcessor, every: float, stop: Callable[[], bool]) -> Iterator[str]:
-    """Yield a line for a person whenever there is something to say; progress at most once in `every` seconds."""
+    """Yield a line of text for each record that is shown; progress at most once in `every` seconds."""
     state, shown, newest, offset = JobState(job=file.name), 0.0, None, -1
     expected: Estimate | None = None
     stands: list[str] = []
@@ -48,7 +48,7 @@ def watch(file: Path, processor: JobProcessor, every: float, stop: Callable[[], 
 
 
 def _end(processor: JobProcessor, state: JobState, stands: list[str]) -> Iterator[str]:
-    """The last verdict of an attempt is given at its end; mostly it is the one that stands already."""
+    """The last verdict of an attempt is written at its end. Mostly it equals the current one."""
     now = time.time()
     ended = JobEvent(id="end", job=state.job, kind=EventKind.ENDED, time=now)
     for record in processor.process(state, Position(state.job, 1, 0), ended):
@@ -57,7 +57,7 @@ def _end(processor: JobProcessor, state: JobState, stands: list[str]) -> Iterato
 
 
 def _announcement(record: Record) -> list[str]:
-    """Return what is said of a record at once, with the lines that it rests on; nothing of most."""
+    """Return the text that is shown for a record at once, with its evidence; empty for most records."""
     match record:
         case Failure(error_type=ErrorType.NONE):
             return [f"retracted: {record.message}"]

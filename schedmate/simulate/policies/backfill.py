@@ -19,7 +19,7 @@ class Backfilled:
     """Starts jobs in order; behind one that does not fit, those that are not expected to delay it.
 
     What is expected rests on estimates, which may be wrong: a job that runs for longer than estimated is taken to go on for as long as it
-    has run, and the promise moves. Nobody is stopped for it.
+    has run, and the promise moves. No job is stopped for it.
 
     Args:
         key: What the queue is sorted by; equals keep the order of the trace.

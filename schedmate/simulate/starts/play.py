@@ -1,4 +1,4 @@
-"""One future of the queue: in order, with backfilling as Slurm's: nobody starts early who could delay the first that waits."""
+"""One future of the queue: in order, with backfilling as Slurm's: no job starts early that could delay the first waiting job."""
 
 import heapq
 import math

@@ -15,7 +15,7 @@ GRACE_S = 30.0
 
 
 class SpotPolicy:
-    """A base for policies for spot jobs: they say where a pod goes, who goes for it, and when spot jobs may start.
+    """A base for policies for spot jobs. They choose the node of a pod, the jobs to evict for it, and when spot jobs may start.
 
     High-priority jobs come first, by `hp_key`; for one that does not fit, spot jobs are evicted if that helps. Spot jobs follow, by
     `spot_key`.
