@@ -141,7 +141,7 @@ class NodeProcessor:
 
     def _found(self, one: NodeFinding, state: NodeState) -> list[Record]:
         one = self._rated(_followed(one, state), state)
-        first = next((known for known in state.findings if _same(known.finding, one)), None)
+        first = next((known for known in state.findings if _is_repeat(known.finding, one)), None)
         if first is None:
             self.metrics.findings.inc()
             first = ReportedFinding(one)
@@ -257,7 +257,7 @@ def _followed(one: NodeFinding, state: NodeState) -> NodeFinding:
     )
 
 
-def _same(first: NodeFinding, one: NodeFinding) -> bool:
+def _is_repeat(first: NodeFinding, one: NodeFinding) -> bool:
     return _what(first) == _what(one) and abs(one.time - first.time) < REPEATED_S
 
 

@@ -132,7 +132,7 @@ def _line(chunk: ClassifiedChunk, line: SaveLine, position: Position, state: Che
         return []
     records: list[Checkpoint] = []
     save = state.save
-    if save is None or not _same(save, line, source.time, state):
+    if save is None or not _reports_save(save, line, source.time, state):
         if report is SaveReport.TRACKER:
             return []
         state.reporter = chunk.rank
@@ -178,7 +178,7 @@ def _failed(chunk: ClassifiedChunk, line: SaveLine, source: SaveSource, state: C
     return [failed(source, state, save)]
 
 
-def _same(save: Save, line: SaveLine, time: float, state: CheckpointsState) -> bool:
+def _reports_save(save: Save, line: SaveLine, time: float, state: CheckpointsState) -> bool:
     """Return whether `line` reports `save`, and not another one."""
     if save.state is CheckpointState.FAILED:
         return False

@@ -190,11 +190,11 @@ def _add_values(reading: FormatReading, series: Sequence[_Series]) -> None:
             varies = len(set(best.values)) > 1
             standing = Standing.PLAUSIBLE if varies else Standing.UNTESTED
             reading.values[role] = Claim(
-                value, standing, best.column, best.rows[-1].line, is_named(best.column), until=_until(best.rows)
+                value, standing, best.column, best.rows[-1].line, is_named(best.column), until=_end_line(best.rows)
             )
 
 
-def _until(rows: Sequence[FormatRow]) -> int:
+def _end_line(rows: Sequence[FormatRow]) -> int:
     gaps = [later.line - earlier.line for earlier, later in pairwise(rows)]
     return rows[-1].line + 2 * int(typical(gaps)) + 2 if gaps else rows[-1].line + 2
 

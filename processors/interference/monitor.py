@@ -210,7 +210,7 @@ class InterferenceMonitor(Stage[InterferenceState]):
             if one.ended:
                 found = self._recovery(one, metric)
             else:
-                found = self._slowdown(one, metric) if one.slowdown is None and self._take(one, metric) else []
+                found = self._slowdown(one, metric) if one.slowdown is None and self._add_metric(one, metric) else []
             slowdowns += found
             if (one.ended and found) or (
                 metric.time > one.time + self.watched_s and (one.ended or one.slowdown is None)
@@ -219,7 +219,7 @@ class InterferenceMonitor(Stage[InterferenceState]):
         self._remember(metric, state)
         return slowdowns
 
-    def _take(self, one: Packing, metric: JobMetric) -> bool:
+    def _add_metric(self, one: Packing, metric: JobMetric) -> bool:
         """Take a metric as the end of a span, or as the begin of the first. True where there is one span more."""
         measure = Measure.of(metric)
         by_steps = one.step is not None

@@ -267,7 +267,7 @@ class _Consultation:
     def take(self, records: Iterable[Record]) -> None:
         """Take what the processors made."""
         made = list(records)
-        _take(self.result, made)
+        _add_records(self.result, made)
         for each in made:
             if not isinstance(each, ModelQuestion):
                 continue
@@ -293,7 +293,7 @@ class _Consultation:
         if isinstance(answer, ModelAnswer):
             self.result.answers.append(answer)
             position = Position("model-answers", 0, len(self.result.answers))
-            _take(self.result, self.processor.process(self.state, position, answer))
+            _add_records(self.result, self.processor.process(self.state, position, answer))
 
 
 def _follow_head(result: Analysis, processor: JobProcessor, chunk: LogChunk) -> None:
@@ -336,7 +336,7 @@ def last_line(chunk: LogChunk) -> int:
     return chunk.first_line + inner
 
 
-def _take(result: Analysis, records: Iterable[object]) -> None:
+def _add_records(result: Analysis, records: Iterable[object]) -> None:
     for record in records:
         if isinstance(record, JobMetric):
             result.metric = record

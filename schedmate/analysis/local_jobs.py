@@ -75,15 +75,15 @@ class LocalJobs:
         state, ends = JobState(job=job), _ends(file)
         try:
             if ends:
-                self._take(state, Position(job, 1, 0), _event(job, EventKind.STARTED))
+                self._process(state, Position(job, 1, 0), _event(job, EventKind.STARTED))
             for offset, chunk in enumerate(follow_chunks(file, self._stop.is_set)):
-                self._take(state, Position(job, 0, offset), msgspec.structs.replace(chunk, job=job))
+                self._process(state, Position(job, 0, offset), msgspec.structs.replace(chunk, job=job))
         except UnreadableLog as error:
             self._problems[job] = str(error)
         if ends and not self._stop.is_set():
-            self._take(state, Position(job, 1, 1), _event(job, EventKind.ENDED))
+            self._process(state, Position(job, 1, 1), _event(job, EventKind.ENDED))
 
-    def _take(self, state: JobState, position: Position, record: Record) -> None:
+    def _process(self, state: JobState, position: Position, record: Record) -> None:
         with self._lock:  # what processors learn of templates is shared by all jobs
             made: Iterable[Record] = self._processor.process(state, position, record)
             self._state.update([(position, each) for each in (record, *made)])

@@ -82,7 +82,7 @@ def find_tail(
             data = stream.read(size - start)
             chunks = _chunks(path, data, Mark(start, 1, 1))
             read += -(-sum(len(chunk.lines) for chunk in chunks) // CHUNK_LINES)
-            if _begins_quietly(chunks, processor) and _known(_track(chunks, processor), reports, stream, start):
+            if _begins_quietly(chunks, processor) and _is_known(_track(chunks, processor), reports, stream, start):
                 first = _newlines(stream, start) + 1
                 return LogTail(_chunks(path, data, Mark(start, first, first)), read)
             block *= GROWTH
@@ -123,7 +123,7 @@ def _track(chunks: Sequence[LogChunk], processor: JobProcessor) -> TrackState | 
     return next(state.sources()).track
 
 
-def _known(track: TrackState | None, reports: int, stream: BinaryIO, start: int) -> bool:
+def _is_known(track: TrackState | None, reports: int, stream: BinaryIO, start: int) -> bool:
     """Return whether the numbers rest on what is in `track` alone: as many reports as wanted, and the newest loss."""
     if track is None or not track.named or track.header or len(track.window) < reports:
         return False

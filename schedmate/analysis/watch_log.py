@@ -33,7 +33,7 @@ def watch(file: Path, processor: JobProcessor, every: float, stop: Callable[[], 
         for record in processor.process(state, Position(file.name, 0, offset), chunk):
             if lines := _announcement(record):
                 stands = lines if isinstance(record, Failure) else stands
-                yield from _at(chunk.time, lines)
+                yield from _with_time(chunk.time, lines)
             elif isinstance(record, JobMetric):
                 newest = record
             elif isinstance(record, Estimate):
@@ -53,7 +53,7 @@ def _end(processor: JobProcessor, state: JobState, stands: list[str]) -> Iterato
     ended = JobEvent(id="end", job=state.job, kind=EventKind.ENDED, time=now)
     for record in processor.process(state, Position(state.job, 1, 0), ended):
         if isinstance(record, Failure) and _announcement(record) != stands:
-            yield from _at(now, _announcement(record))
+            yield from _with_time(now, _announcement(record))
 
 
 def _announcement(record: Record) -> list[str]:
@@ -91,7 +91,7 @@ def _progress(metric: JobMetric, expected: Estimate | None) -> str:
     return "  ".join(parts)
 
 
-def _at(moment: float, lines: Sequence[str]) -> Iterator[str]:
+def _with_time(moment: float, lines: Sequence[str]) -> Iterator[str]:
     yield f"{_clock(moment)}  {lines[0]}"
     yield from (f"{'':>8} {line}" for line in lines[1:])
 

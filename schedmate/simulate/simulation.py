@@ -142,7 +142,7 @@ class Simulation:
             self.now = now
             while heap and heap[0][0] <= now:
                 _, kind, which, version = heapq.heappop(heap)
-                self._take(kind, which, version)
+                self._handle_event(kind, which, version)
             while self._next < len(runs) and runs[self._next].job.submit_s <= now:
                 policy.submit(runs[self._next], now)
                 self._next += 1
@@ -233,7 +233,7 @@ class Simulation:
             end = math.ceil(end - 1e-6) + 1
         heapq.heappush(self._heap, (end, END, run.order, run.version))
 
-    def _take(self, kind: int, which: int, version: int) -> None:
+    def _handle_event(self, kind: int, which: int, version: int) -> None:
         if kind == NODE:
             self._node(which, up=bool(version))
             return

@@ -186,7 +186,7 @@ def announced(chunk: ClassifiedChunk, progress: Progress) -> None:
     if telling:
         for place, template in enumerate(chunk.templates):
             if template in telling:
-                _take(clean(chunk.lines[place]).rstrip(), chunk.times[place], progress)
+                _add_line(clean(chunk.lines[place]).rstrip(), chunk.times[place], progress)
 
 
 @lru_cache(maxsize=8192)
@@ -196,7 +196,7 @@ def _may_announce(template: str) -> bool:
     return any(each.search(text) is not None for each in (_HEADED, _EPOCHS, _STEPS))
 
 
-def _take(line: str, time: float, progress: Progress) -> None:
+def _add_line(line: str, time: float, progress: Progress) -> None:
     if heading := _HEADING.search(line):
         epoch, end = int(heading[1]), int(heading[2]) if heading[2] else None
         if end is None or epoch <= end:

@@ -208,7 +208,7 @@ class Lucid:
 
 
 def _state(simulation: Simulation, *, quiet: bool) -> tuple[object, ...]:
-    """Return the state of the nodes. The policy is not called when nodes leave and return, so that it compares this state."""
+    """Return what changes when nodes leave and return, which the policy gets no call for; it compares this."""
     return quiet, simulation.cluster.free, simulation.cluster.capacity, len(simulation.running)
 
 
