@@ -28,6 +28,7 @@ CREATE TABLE IF NOT EXISTS job_events
     memory_gib    Nullable(Float64),
     time_limit_s  Nullable(Float64),
     workload      String CODEC(ZSTD(3)),
+    rank          Nullable(Int64) COMMENT 'whose start or end it is, in a job that no scheduler reports' CODEC(T64, ZSTD(1)),
     exit_code     Nullable(Int64),
     signal        Nullable(Int64),
     state         LowCardinality(String),

@@ -20,6 +20,7 @@ CREATE TABLE IF NOT EXISTS job_metrics
     throughput_unit LowCardinality(Nullable(String)),
     loss          Nullable(Float32) CODEC(ZSTD(1)),
     loss_not_finite Bool DEFAULT false,
+    loss_step     Nullable(Int64) COMMENT 'step at which the loss was printed' CODEC(T64, ZSTD(1)),
     confidence    Float32 CODEC(ZSTD(1)),
     method        LowCardinality(String),
     reports       Int64 CODEC(T64, ZSTD(1)),
