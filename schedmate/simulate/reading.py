@@ -1,4 +1,4 @@
-"""CSV files of strangers, read row by row with errors that say where and what."""
+"""Reads untrusted CSV files row by row. Errors name the file, the line and the value."""
 
 import csv
 import gzip
@@ -15,7 +15,7 @@ LONGEST_FIELD = 65_536
 
 
 class TraceError(UserError):
-    """A trace cannot be read; the message says which file and line, what was expected and what came."""
+    """A trace cannot be read; the message states the file and line, what was expected and what came."""
 
 
 class Row:

@@ -1,4 +1,4 @@
-"""Jobs and nodes from public traces. The columns say which trace it is."""
+"""Jobs and nodes from public traces. The columns identify the trace."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

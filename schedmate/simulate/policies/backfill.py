@@ -19,7 +19,7 @@ class Backfilled:
     """Starts jobs in order; behind one that does not fit, those that are not expected to delay it.
 
     What is expected rests on estimates, which may be wrong: a job that runs for longer than estimated is taken to go on for as long as it
-    has run, and the promise moves. Nobody is stopped for it.
+    has run, and the promise moves. No job is stopped for it.
 
     Args:
         key: What the queue is sorted by; equals keep the order of the trace.
@@ -65,7 +65,7 @@ class Backfilled:
             size = run.job.total_gpus, outlasts
             placement = None
             if size not in unfit:
-                placement = self._beside(cluster, run.job, promised if outlasts else ())
+                placement = self._place_elsewhere(cluster, run.job, promised if outlasts else ())
             if placement is None:
                 unfit.add(size)
                 left.append(entry)
@@ -73,7 +73,7 @@ class Backfilled:
                 simulation.start(run, placement)
         self._queue[: DEPTH + 1] = left
 
-    def _beside(self, cluster: Cluster, job: Job, promised: Collection[int]) -> tuple[Slice, ...] | None:
+    def _place_elsewhere(self, cluster: Cluster, job: Job, promised: Collection[int]) -> tuple[Slice, ...] | None:
         """Place a job, but not on nodes that are promised."""
         usable = [index for index in promised if cluster.nodes[index].up]
         for index in usable:
@@ -87,20 +87,20 @@ class Backfilled:
         """Return when a job is expected to fit, and on which nodes: running jobs end as they are expected to, on a copy of the cluster."""
         now = simulation.now
         copy = Cluster(node.spec for node in simulation.cluster.nodes)
-        held = [(run, tuple(_again(copy, piece) for piece in run.placement)) for run in simulation.running.values()]
+        held = [(run, tuple(_retake(copy, piece) for piece in run.placement)) for run in simulation.running.values()]
         for node in simulation.cluster.nodes:
             if not node.up:
                 copy.take_down(node.index)
-        held.sort(key=lambda each: (_left(each[0], now), each[0].order))
+        held.sort(key=lambda each: (_remaining_s(each[0], now), each[0].order))
         for run, pieces in held:
             copy.release(pieces)
             placement = self._place(copy, job)
             if placement is not None:
-                return now + _left(run, now), {piece.node for piece in placement}
+                return now + _remaining_s(run, now), {piece.node for piece in placement}
         return float("inf"), set()
 
 
-def _again(copy: Cluster, piece: Slice) -> Slice:
+def _retake(copy: Cluster, piece: Slice) -> Slice:
     if piece.share < 1:
         return copy.take_share(piece.node, piece.share)
     return copy.take(piece.node, len(piece.gpus))
@@ -110,7 +110,7 @@ def _estimate(run: Run) -> float:
     return UNKNOWN_S if run.job.estimate_s is None else run.job.estimate_s
 
 
-def _left(run: Run, now: float) -> float:
+def _remaining_s(run: Run, now: float) -> float:
     elapsed = now - run.started
     left = _estimate(run) - elapsed
     return left if left > 0 else elapsed
