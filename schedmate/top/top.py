@@ -222,7 +222,13 @@ def _named(one: "JobStatus") -> Text:
 def _searched(one: "JobStatus") -> list[str]:
     """Return what the search looks in: job, name, user, nodes and causes, as on the page."""
     causes = (*(each.signature for each in one.failures), one.verdict_signature, one.verdict)
-    return [one.job, one.name, one.user, *one.nodes, *(each for cause in causes for each in (cause, cause.replace("_", " ")))]
+    return [
+        one.job,
+        one.name,
+        one.user,
+        *one.nodes,
+        *(each for cause in causes for each in (cause, cause.replace("_", " "))),
+    ]
 
 
 def _details(known: Mapping[str, str]) -> Table:

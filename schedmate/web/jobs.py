@@ -300,7 +300,9 @@ def in_condition(row: Mapping[str, Any], condition: str) -> bool:
 
 
 def _holds(row: Mapping[str, Any], text: str) -> bool:
-    return any(text in each.casefold() for each in (row["job"], row["name"], row["user"], *row["causes"], *row["nodes"]))
+    return any(
+        text in each.casefold() for each in (row["job"], row["name"], row["user"], *row["causes"], *row["nodes"])
+    )
 
 
 def _ran_s(row: Mapping[str, Any]) -> float:

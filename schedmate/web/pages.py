@@ -155,6 +155,7 @@ class Pages:
             expected=expected(estimate) if estimate else None, start=starts(start) if start else "",
             parts_of=parts, timeline=known, marks=marks, plot=plot, curves=plot_data(known, plot) if plot else "", facts=facts,
             waiting=[each for each in list_decisions(self._database, found.job) if each["waits"]], verdict=facts.verdict if facts else None,
+            current=facts is not None and (row is None or attempt is not None or facts.attempt == row["attempt"]),
             attempts=sorted({mark.attempt for mark in marks}), ranks=rank_map(self._database, found.job, reports),
             lines=self._read is not None,
         )  # fmt: skip
@@ -185,6 +186,7 @@ class Pages:
             request,
             "nodes.html",
             rows=rows,
+            actions={name: signature.action for name, signature in self._signatures.items()},
             search=search,
             days=nodes.DAYS,
             minutes=nodes.RECENT_MINUTES,
@@ -201,7 +203,9 @@ class Pages:
             return as_json(found)
         if form == "csv":
             return as_csv("node", nodes.GPU_COLUMNS, _values(found.gpus, nodes.GPU_COLUMNS))
+        signature = self._signatures.get(found.health["cause"])
         known = {"days": nodes.DAYS, "minutes": nodes.RECENT_MINUTES, "lines": self._read is not None}
+        known["action"] = signature.action if signature else ""
         return render(request, "node.html", node=found, **known)
 
     def shadow(self, request: Request, form: Form = "html") -> Response:
