@@ -15,8 +15,6 @@ Values = Callable[[Sequence[Record]], Sequence[Any]]
 
 _LOW, _HIGH = -(2**63), 2**63 - 1
 """What Int64 holds."""
-_LAST_MICROS = 10_382_256_000_000_000
-"""The beginning of 2299, the last year of ClickHouse's calendar; a number that a float64 holds exactly."""
 
 _json = msgspec.json.Encoder().encode
 
@@ -33,7 +31,8 @@ class Column:
 def micros(seconds: Iterable[float]) -> list[int]:
     """Return times in seconds since 1970 as microseconds, moved into ClickHouse's calendar where they are outside (or not numbers)."""
     times = np.nan_to_num(np.fromiter(seconds, np.float64), nan=0.0)
-    found: list[int] = np.clip(np.rint(times * 1e6), 0, _LAST_MICROS).astype(np.int64).tolist()
+    # The beginning of 2299, the last year of ClickHouse's calendar; a number that a float64 holds exactly.
+    found: list[int] = np.clip(np.rint(times * 1e6), 0, 10_382_256_000_000_000).astype(np.int64).tolist()
     return found
 
 

@@ -23,11 +23,6 @@ ENGINE = ReplacingMergeTree ORDER BY version
 """
 
 
-_CREATED = re.compile(
-    r"^CREATE (?:OR REPLACE )?(?:MATERIALIZED )?(?:TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)", re.MULTILINE
-)
-
-
 @dataclass(frozen=True)
 class Migration:
     """One numbered file. `checksum` is the SHA-256 of its text."""
@@ -49,7 +44,11 @@ class Migration:
     @property
     def creates(self) -> list[str]:
         """Names of the tables and views that the statements create."""
-        return _CREATED.findall(self.text)
+        return re.findall(
+            r"^CREATE (?:OR REPLACE )?(?:MATERIALIZED )?(?:TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)",
+            self.text,
+            flags=re.MULTILINE,
+        )
 
 
 def migrations() -> list[Migration]:

@@ -15,10 +15,6 @@ from ..errors import SinkRejected
 from .faults import translated_errors
 from .incarnations import find_job
 
-_TITLE = re.compile(r"^-- title: (.+)$", re.MULTILINE)
-_ABOUT = re.compile(r"^-- about: (.+)$", re.MULTILINE)
-_PARAMETER = re.compile(r"^-- param (\w+) (\w+)(?: = (\S*))?: (.+)$", re.MULTILINE)
-
 
 @dataclass(frozen=True)
 class Parameter:
@@ -60,10 +56,14 @@ def queries() -> Mapping[str, Query]:
 
 
 def _read(name: str, text: str) -> Query:
-    title, about = _TITLE.search(text), _ABOUT.search(text)
+    title = re.search(r"^-- title: (.+)$", text, flags=re.MULTILINE)
+    about = re.search(r"^-- about: (.+)$", text, flags=re.MULTILINE)
     if title is None or about is None:
         raise ValueError(f"expected queries/{name}.sql to begin with '-- title: …' and '-- about: …'")
-    parameters = tuple(Parameter(*found.groups()) for found in _PARAMETER.finditer(text))
+    parameters = tuple(
+        Parameter(*found.groups())
+        for found in re.finditer(r"^-- param (\w+) (\w+)(?: = (\S*))?: (.+)$", text, flags=re.MULTILINE)
+    )
     sql = "\n".join(line for line in text.splitlines() if not line.startswith("-- ")).strip().rstrip(";")
     return Query(name, title.group(1), about.group(1), parameters, sql)
 

@@ -30,10 +30,6 @@ _SOURCE_VALUES = (attrgetter("topic"), attrgetter("partition"), attrgetter("offs
 _SOURCE_TYPES = ("String", "Int32", "Int64")
 
 
-_WRITE_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
-_END_TO_END_S = (0.25, 0.5, 1, 2, 3, 5, 10, 30, 60, 300, 1800)
-
-
 class WriterMetrics:
     """What the writer did."""
 
@@ -52,14 +48,14 @@ class WriterMetrics:
         self.write_duration = Histogram(
             "schedmate_clickhouse_write_duration_seconds",
             "Time to write one batch to all its tables.",
-            buckets=_WRITE_S,
+            buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
             unit="seconds",
             registry=None,
         )
         self.end_to_end = Histogram(
             "schedmate_clickhouse_end_to_end_seconds",
             "From the arrival of a job's newest line to the row that was made of it (job_metrics).",
-            buckets=_END_TO_END_S,
+            buckets=(0.25, 0.5, 1, 2, 3, 5, 10, 30, 60, 300, 1800),
             unit="seconds",
             registry=None,
         )

@@ -13,17 +13,12 @@ import msgspec
 import schedmate_records as records
 from schedmate_records import CheckpointState, ErrorType, EventKind, Position, Record, Severity
 
-_LARGEST_RANK = 10**9
-"""Above every rank, so that the lowest rank has the highest position and alone represents the job."""
-_SCHEDULED = 10**19
-"""Above every attempt: lifts the events of schedulers above those of pipes."""
 _STATES = {
     EventKind.SUBMITTED: "submitted",
     EventKind.STARTED: "running",
     EventKind.REQUEUED: "requeued",
     EventKind.ENDED: "ended",
 }
-_ONLY_WHEN_ENDED = ("exit_code", "signal", "scheduler_state", "ended")
 _json = msgspec.json.Encoder().encode
 
 
@@ -87,7 +82,8 @@ def _event(place: Position, event: records.JobEvent) -> list[SectionUpdate]:
     if event.kind is EventKind.DESCRIBED:
         return []
     # What a pipe reports changes nothing once a scheduler has reported the job, whatever attempt or time the pipe names.
-    lifted = _position(event.attempt + _SCHEDULED * (not event.by_producer), _micros(event.time), place.offset)
+    # 10**19 is above every attempt.
+    lifted = _position(event.attempt + 10**19 * (not event.by_producer), _micros(event.time), place.offset)
     at = _position(event.attempt, _micros(event.time), place.offset)
     if event.kind in (EventKind.PACKED, EventKind.UNPACKED):
         other_job = event.packed_with if event.kind is EventKind.PACKED else ""
@@ -122,7 +118,7 @@ def _event(place: Position, event: records.JobEvent) -> list[SectionUpdate]:
             packed_with=None,
         )
     else:
-        fields |= dict.fromkeys(_ONLY_WHEN_ENDED, "")
+        fields |= dict.fromkeys(("exit_code", "signal", "scheduler_state", "ended"), "")
         if event.kind is EventKind.STARTED:
             fields |= _fields(started=event.time)
     change = SectionUpdate("job", event.job, "event_at", lifted, fields)
@@ -160,7 +156,8 @@ def _metric(place: Position, metric: records.JobMetric) -> list[SectionUpdate]:
         "step_time_s": metric.step_time_s,
     }
     # The job shows its lowest rank: the further down, the later its position counts.
-    lowest_first = max(_LARGEST_RANK - metric.rank, 0)
+    # 10**9 is above every rank.
+    lowest_first = max(10**9 - metric.rank, 0)
     return [
         SectionUpdate(
             "job", metric.job, "metric_at", _position(metric.attempt, lowest_first, *at), fields, newest_only=True

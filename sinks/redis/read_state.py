@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 _Kept = TypeVar("_Kept", bound=Record)
 
 _FIELDS = frozenset(JobStatus.__struct_fields__) - {"job", "ranks", "failures", "alarms"}
-_LISTS = {"nodes", "verdict_confirmed_by", "verdict_contradicted_by"}
 
 
 def read_job(client: "redis.Redis", job: str, *, prefix: str = PREFIX) -> JobStatus | None:
@@ -117,7 +116,7 @@ def status_of(job: str, fields: Mapping[str, str], ranks: Mapping[str, str]) -> 
             values.pop(name, None)
     if values.get("verdict") == "none":
         values = {name: value for name, value in values.items() if not name.startswith("verdict")}
-    for name in _LISTS & values.keys():
+    for name in {"nodes", "verdict_confirmed_by", "verdict_contradicted_by"} & values.keys():
         values[name] = msgspec.json.decode(values[name] or "[]", type=list[str])
     texts = [text for name, text in fields.items() if name.startswith("failure:") and not name.endswith(":at")]
     failures = [msgspec.json.decode(text, type=FailedAttempt) for text in texts]

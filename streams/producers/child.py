@@ -40,11 +40,8 @@ SI_KERNEL = 0x80
 """`si_code` of a signal that the terminal sent: to the whole foreground group, so the command has it already."""
 
 
-NO_ROOM = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSYS})
-"""Errors that are not about the command: it can run in place of this process."""
 BLOCK = 64 * 1024
 """Bytes of one read (see `passthrough`)."""
-LOOK_MS = 200
 
 
 class Child:
@@ -83,7 +80,14 @@ class Child:
                 setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
             )
         except (OSError, ValueError) as error:
-            if len(pipes) < 2 or getattr(error, "errno", None) in NO_ROOM:
+            # These errors are not about the command: it can run in place of this process.
+            if len(pipes) < 2 or getattr(error, "errno", None) in (
+                errno.EAGAIN,
+                errno.ENOMEM,
+                errno.EMFILE,
+                errno.ENFILE,
+                errno.ENOSYS,
+            ):
                 for descriptor in [each for pair in pipes for each in pair]:
                     os.close(descriptor)
                 pipes, self.sources = [], []
@@ -121,7 +125,8 @@ class Child:
                 poller.register(source, select.POLLIN)
         ended: int | None = None if self._pid else self._status
         while sinks or ended is None:
-            ready = poller.poll(LOOK_MS)
+            # The command's end is noticed within 200 ms where its children keep the streams open.
+            ready = poller.poll(200)
             if ended is None:
                 ended = self._look()
             elif not ready:

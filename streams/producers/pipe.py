@@ -34,11 +34,6 @@ if TYPE_CHECKING:
 
 SHARE = 0.01
 """The part of a job's time for which its end may be held up, so that what it printed last is acknowledged when it is over."""
-LEAVING_SECONDS = 0.03
-"""The part of that time that is kept for writing the rest to disk, for a fork and for the end of this process."""
-
-LINGER_SECONDS = 0.2
-"""How long the streams may stay open, with nothing in them, after the command ended before a process of our own takes them over."""
 
 
 def fresh_name(node: str) -> str:
@@ -143,7 +138,8 @@ def _end_of_command(
     settings: PipeSettings | None,
 ) -> None:
     """Pass on and ship what the command printed last; what its own children still print, in the background."""
-    while not (ended := streams.wait(LINGER_SECONDS)) and not streams.quiet:
+    # Streams that stay open and empty 0.2 s after the command's end are read by a process in the background.
+    while not (ended := streams.wait(0.2)) and not streams.quiet:
         pass
     _end(shipping, status)
     if not ended:
@@ -259,7 +255,8 @@ def _finish(shipping: ShippingProcess | None, settings: PipeSettings | None, beg
     """Wait for the shipping process as long as a job that began at `began` may be held up, and say once what did not go well."""
     if shipping is None or settings is None:
         return
-    share = min(SHARE * (time.monotonic() - began), settings.close_timeout) - LEAVING_SECONDS
+    # 0.03 s are kept for writing the rest to disk, for a fork and for the end of this process.
+    share = min(SHARE * (time.monotonic() - began), settings.close_timeout) - 0.03
     report = shipping.finish(max(settings.hold, share))
     if report.kept and report.away:
         say(

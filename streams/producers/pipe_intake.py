@@ -37,14 +37,6 @@ ENTRY_BYTES = 1 << 20
 CLIENTS_PER_USER = 256
 BACKLOG = 128
 """Who may wait to be taken in."""
-UNANSWERED_BYTES = 2 << 20
-"""What a client may have under way; what it writes beyond stays in its socket."""
-UNREAD_BYTES = 256 << 10
-"""Answers that a client may leave unread before no more of it is looked at."""
-TURN = 64
-"""Entries of one client that are looked at before the next client has its turn."""
-RETRY_SECONDS = 0.05
-"""How soon an entry is looked at again for which there was no room, or whose job's owner is being asked for."""
 _PEER = struct.Struct("3i")
 
 
@@ -73,7 +65,8 @@ class _Client:
     @property
     def reads(self) -> bool:
         """True where more may be read."""
-        return self.waiting is None and self.unanswered < UNANSWERED_BYTES and len(self.answers) < UNREAD_BYTES
+        # A client may have 2 MB unacknowledged and 256 KB of answers unread; what it writes beyond stays in its socket.
+        return self.waiting is None and self.unanswered < (2 << 20) and len(self.answers) < (256 << 10)
 
     def next_entry(self) -> tuple[int, bytes] | None:
         """Return the next complete entry and its number. Raises `InvalidFrame`."""
@@ -162,7 +155,8 @@ class PipeIntake:
         """Return for how long there is nothing to do, where nobody writes; None: for ever."""
         if any(client.unfinished for client in self._clients):
             return 0.0
-        return RETRY_SECONDS if any(client.waiting for client in self._clients) else None
+        # An entry waits 0.05 s for room, or for the answer about its job's owner.
+        return 0.05 if any(client.waiting for client in self._clients) else None
 
     # --- connections --------------------------------------------------------------------------------------------------
 
@@ -214,7 +208,8 @@ class PipeIntake:
             client.waiting = None
             self._take(client, number, envelope)
         try:
-            for _ in range(TURN):
+            # After 64 entries the next client has its turn.
+            for _ in range(64):
                 if not client.reads or (entry := client.next_entry()) is None:
                     break
                 self._look(client, *entry)

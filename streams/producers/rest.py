@@ -33,7 +33,6 @@ _FRAMES = ".frames"
 _LENGTH = struct.Struct("=I")
 _HEAD = struct.Struct("=5Q")
 _RESERVED = 16 * 1024
-READ_BYTES = 1 << 20
 
 
 class Start(NamedTuple):
@@ -142,7 +141,7 @@ class Rest:
                 if position is None or first > position:
                     yield Start(first, Totals((counts[0], counts[1]), (counts[2], counts[3])))
                     position = first
-                while position < end and (data := os.pread(file, READ_BYTES, _HEAD.size + position - first)):
+                while position < end and (data := os.pread(file, 1 << 20, _HEAD.size + position - first)):
                     yield data
                     position += len(data)
             finally:

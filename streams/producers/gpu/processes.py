@@ -19,9 +19,6 @@ RANK_VARIABLES = (
 MAX_JOB, MAX_RANK_DIGITS = 200, 9
 """What is longer is no job id and no rank."""
 
-_SLURM_CGROUP = re.compile(r"/(?:job_(\d+)(?:/|$)|(s[0-9A-HJKMNP-TV-Z]{13})(?:/step_|$))", re.MULTILINE)
-"""Since 26.05 Slurm names control groups by the SLUID of a job's run, unless `CgroupJobIdPaths=yes`."""
-
 
 class Owner(NamedTuple):
     """The job and the global rank of a process; None where they are not known."""
@@ -79,7 +76,12 @@ def _environment(path: Path) -> dict[str, str]:
 
 def _job_by_cgroup(path: Path, job_of_run: Callable[[str], str | None] | None) -> str | None:
     try:
-        found = _SLURM_CGROUP.search(path.read_text(errors="replace"))
+        # Since 26.05 Slurm names control groups by the SLUID of a job's run, unless `CgroupJobIdPaths=yes`.
+        found = re.search(
+            r"/(?:job_(\d+)(?:/|$)|(s[0-9A-HJKMNP-TV-Z]{13})(?:/step_|$))",
+            path.read_text(errors="replace"),
+            flags=re.MULTILINE,
+        )
     except OSError:
         return None
     if found is None:

@@ -9,8 +9,6 @@ from ..client.objects import Condition
 
 _SIGNALS = range(129, 193)
 """Exit codes of a shell, or a container, that a signal ended: 128 and its number."""
-_LOST_NODE = ("DeletionByPodGC", "DeletionByTaintManager", "NodeLost", "TerminationByKubelet")
-"""Reasons of a pod's DisruptionTarget condition that concern its node (Kubernetes: Disruptions)."""
 _WORDS = {"DeadlineExceeded": "TIMEOUT"}
 
 
@@ -84,8 +82,11 @@ def _failures(pods: Iterable[Pod]) -> list[_Exit]:
 
 
 def _lost_node(pods: Iterable[Pod]) -> bool:
+    # Reasons of a pod's DisruptionTarget condition that concern its node (Kubernetes: Disruptions).
     return any(
-        one.type == "DisruptionTarget" and one.status == "True" and one.reason in _LOST_NODE
+        one.type == "DisruptionTarget"
+        and one.status == "True"
+        and one.reason in ("DeletionByPodGC", "DeletionByTaintManager", "NodeLost", "TerminationByKubelet")
         for pod in pods
         for one in pod.status.conditions
     )

@@ -6,9 +6,6 @@ from ..client import RayJob
 
 _SIGNALS = range(129, 193)
 """Exit codes of a shell whose command a signal ended: 128 and its number."""
-_QUOTES = ("last available logs", "Traceback (most recent call last)")
-"""Where Ray begins to quote what the job itself printed."""
-_SUPERVISOR_DIED = ("JOB_SUPERVISOR_ACTOR_DIED", "JOB_SUPERVISOR_ACTOR_UNSCHEDULABLE")
 
 
 class Ending(NamedTuple):
@@ -33,7 +30,7 @@ def ending(job: RayJob, node_lives: bool) -> Ending:
         return Ending(None, None, "CANCELLED", "it was asked to stop")
     detail = _detail(job)
     code = job.driver_exit_code
-    if code is None or job.error_type in _SUPERVISOR_DIED:
+    if code is None or job.error_type in ("JOB_SUPERVISOR_ACTOR_DIED", "JOB_SUPERVISOR_ACTOR_UNSCHEDULABLE"):
         return Ending(None, None, "FAILED" if node_lives else "NODE_FAIL", detail)
     signal = -code if code < 0 else code - 128 if code in _SIGNALS else 0
     return Ending(None if signal else code, signal, "FAILED", detail)
@@ -41,7 +38,8 @@ def ending(job: RayJob, node_lives: bool) -> Ending:
 
 def _detail(job: RayJob) -> str:
     message = job.message or ""
-    for quote in _QUOTES:
+    # Ray quotes what the job itself printed from here on.
+    for quote in ("last available logs", "Traceback (most recent call last)"):
         message = message.partition(quote)[0]
     # Events repeat up to 300 characters of a message.
     text = " ".join(message.split())[:300].rstrip(" ,:")

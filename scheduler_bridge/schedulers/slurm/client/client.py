@@ -22,8 +22,6 @@ _PRINTED_ID = re.compile(rf"{_JOB_ID.pattern}|[1-9][0-9]{{0,17}}\+[0-9]{{1,18}}"
 """The same, or a part of a heterogeneous job, which means the whole job."""
 _MOST = 2**31 - 1
 """The largest number of a job that `squeue` takes: asked for a greater one, it answers for none of the others either."""
-_NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}", re.ASCII)
-_SIGNAL = re.compile(r"[A-Z][A-Z0-9]{1,9}", re.ASCII)
 _COMMENT_LENGTH = 4000
 """Characters of a comment that are read; `squeue` fills what is shorter with blanks."""
 _ID_LENGTH = 40  # width of the column of job ids
@@ -250,7 +248,7 @@ class SlurmClient:
 
     def signal(self, name: str, signal: str) -> None:
         """Send a signal (`USR1`) to the steps of a job, and not to its batch script: a shell that does not expect it would die."""
-        if not _SIGNAL.fullmatch(signal):
+        if not re.fullmatch(r"[A-Z][A-Z0-9]{1,9}", signal, flags=re.ASCII):
             raise SlurmRefused("a signal's name such as USR1", repr(signal[:40]), "name it as `kill -l` does")
         self._run("scancel", f"--signal={signal}", _job_id(name))
 
@@ -294,6 +292,6 @@ def _job_id(name: str) -> str:
 
 def _node_name(name: str) -> str:
     """Return `name` if it is one node's name."""
-    if not _NODE_NAME.fullmatch(name):
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}", name, flags=re.ASCII):
         raise SlurmRefused("a node's name", repr(name[:40]), "name nodes as sinfo prints them")
     return name
