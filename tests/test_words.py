@@ -16,7 +16,6 @@ REPLACED = re.compile(
 ALLOWED = {
     "schedmate/advisor/history_file.py": {"told"},  # a table of existing files
     "schedmate_records/job_event.py": {"newcomer"},  # a field of a record
-    "sinks/clickhouse/tables_of_jobs.py": {"newcomer"},
     "sinks/clickhouse/queries/disagreements.sql": {"said"},  # columns of views
     "sinks/clickhouse/queries/node_findings.sql": {"told"},
     "schedmate/pipe.py": {"say"},  # a function of `streams`
