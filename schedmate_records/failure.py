@@ -51,13 +51,6 @@ class FailureSource(StrEnum):
     NONE = "none"
     """Nothing: the record takes an earlier verdict back."""
 
-    @classmethod
-    def _missing_(cls, value: object) -> "FailureSource | None":
-        """Read what version 0.1 wrote: node evidence behind a `+` or `-` of the source, and nothing for `none`."""
-        if value == "":
-            return cls.NONE
-        return next((one for one in cls if str(value).startswith((f"{one}+", f"{one}-"))), None)
-
 
 RULES = "rules"
 """`Opinion.by` of what the rules and the nodes' evidence state."""

@@ -9,8 +9,6 @@ from schedmate_records import JobReference
 
 from .faults import translated_errors
 
-OF_INCARNATION = "incarnation IN ({incarnation:String}, '')"
-"""Condition that selects the rows of one incarnation, and those whose incarnation is not known."""
 _BEGINNING = datetime.fromtimestamp(0, UTC)
 _END = datetime(2100, 1, 1, tzinfo=UTC)
 _KNOWN = (
