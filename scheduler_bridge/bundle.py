@@ -22,8 +22,6 @@ Windows = Callable[[Decision], Mapping[str, str]]
 
 MAX_FILE = 1 << 20
 MAX_FILES = 64  # files of one bundle; a large cluster must not fill the disk
-MAX_BUNDLES = 500  # bundles that are kept; the oldest are deleted
-_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 class Bundles:
@@ -52,7 +50,7 @@ class Bundles:
         try:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
             for name, text in list(parts.items())[:MAX_FILES]:
-                file = path / _UNSAFE.sub("_", name)[:128]
+                file = path / re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:128]
                 file.touch(mode=0o600)
                 file.write_bytes(text.encode(errors="replace")[-MAX_FILE:])
             self._tidy()
@@ -64,5 +62,6 @@ class Bundles:
     def _tidy(self) -> None:
         """Remove the oldest bundles where there are too many."""
         bundles = sorted(each for each in self._directory.iterdir() if each.is_dir())
-        for each in bundles[:-MAX_BUNDLES]:
+        # 500 bundles are kept; the oldest are deleted.
+        for each in bundles[:-500]:
             shutil.rmtree(each, ignore_errors=True)

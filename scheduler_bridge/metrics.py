@@ -4,8 +4,6 @@ from prometheus_client import Counter, Gauge
 
 from schedmate_records import Outcome
 
-_LIMITS = ("cluster-limit", "node-limit", "user-limit")
-
 
 class BridgeMetrics:
     """What one bridge did since it started."""
@@ -66,7 +64,7 @@ class BridgeMetrics:
             "witness",
         ):
             self.refused.labels(guardrail)
-        for limit in _LIMITS:
+        for limit in ("cluster-limit", "node-limit", "user-limit"):
             self.deferred.labels(limit)
         for scope in ("cluster", "node", "user"):
             self.actions_last_hour.labels(scope)

@@ -21,7 +21,7 @@ class Column:
 
     name: str
     type: str
-    values: Callable[[Sequence[Record]], Sequence[Any]]
+    values: Callable[[Sequence[Any]], Sequence[Any]]
 
 
 def columns_of(record: type[Record], parts: Mapping[str, Sequence[Column]]) -> tuple[Column, ...]:

@@ -105,21 +105,19 @@ def checked(name: str, given: Mapping[str, str]) -> tuple[Query, dict[str, str]]
     if unknown:
         takes = ", ".join(parameter.name for parameter in query.parameters) or "no parameters"
         raise SinkRejected(f"query {name} takes {takes}; got {', '.join(unknown)}")
+    # Not every text is of these types.
+    restricted = {"UInt32": "a whole number from 0 on", "Float64": "a number"}
     for parameter in query.parameters:
         if parameter.name not in values:
             if parameter.default is None:
                 raise SinkRejected(f"query {name} needs {parameter.name} ({parameter.type}): {parameter.about}")
             values[parameter.name] = parameter.default
-        value, expected = values[parameter.name], _WORDS.get(parameter.type)
+        value, expected = values[parameter.name], restricted.get(parameter.type)
         if expected and not _is_of(parameter.type, value):
             raise SinkRejected(
                 f"query {name}: expected {expected} for {parameter.name} ({parameter.about}), got {value!r}"
             )
     return query, values
-
-
-_WORDS = {"UInt32": "a whole number from 0 on", "Float64": "a number"}
-"""Types of parameters that not every text is of."""
 
 
 def _is_of(kind: str, text: str) -> bool:

@@ -32,8 +32,6 @@ UNION DISTINCT SELECT lower(name) FROM system.functions WHERE startsWith(lower(n
 """
 
 
-_SYSTEM = frozenset({"system", "information_schema", "INFORMATION_SCHEMA"})
-
 _QUOTED = re.compile(r"'(?:\\.|''|[^'\\])*'|`(?:\\.|[^`\\])*`|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 _NODE = re.compile(r"^ *(\w+) *(.*?)(?: \((?:alias|children) .*)?$", re.DOTALL)
 _NAME = re.compile(r"(?:(\w+)\.)?\w+")
@@ -69,7 +67,8 @@ def checked_statement(client: Client, sql: str, values: Mapping[str, str], *, em
     _check_explained(nodes)
     _check_functions(nodes, refused)
     _check_words(statement, frozenset(name for name in refused if name in _OUTSIDE or name.startswith("ai")))
-    _check_tables(nodes, frozenset({client.database or "", *_SYSTEM}) if embedded else None)
+    own = frozenset({client.database or "", "system", "information_schema", "INFORMATION_SCHEMA"})
+    _check_tables(nodes, own if embedded else None)
     return statement
 
 

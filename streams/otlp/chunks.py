@@ -15,12 +15,7 @@ from ..transport import Message
 from .request import log_records
 
 JOB: Final = ("job", "job_id", "slurm.job.id", "slurm_job_id")
-ATTEMPT: Final = ("attempt", "slurm.restart.count")
-RANK: Final = ("rank", "slurm.proc.id")
-NODE: Final = ("host.name", "k8s.node.name", "node", "host")
 
-_STREAMS: Final = {"stdout": "stdout", "stderr": "stderr", "out": "stdout", "err": "stderr"}
-"""Names of the two streams; the short ones are the endings of files."""
 
 MOST_LINES: Final = 100_000
 """Lines of one request at most."""
@@ -109,10 +104,10 @@ def _source(attributes: Mapping[str, Any], whose: str) -> LineSource:
     stream = _text(attributes, ("log.iostream", "stream"))
     source = LineSource(
         job=job,
-        attempt=_count(attributes, ATTEMPT),
-        node=_text(attributes, NODE),
-        rank=_count(attributes, RANK),
-        stream=_STREAMS.get(stream, "stdout"),
+        attempt=_count(attributes, ("attempt", "slurm.restart.count")),
+        node=_text(attributes, ("host.name", "k8s.node.name", "node", "host")),
+        rank=_count(attributes, ("rank", "slurm.proc.id")),
+        stream={"stdout": "stdout", "stderr": "stderr", "out": "stdout", "err": "stderr"}.get(stream, "stdout"),
     )
     check(LogChunk(**source._asdict(), lines=[], time=0.0))
     return source

@@ -40,10 +40,6 @@ SI_KERNEL = 0x80
 """`si_code` of a signal that the terminal sent: to the whole foreground group, so the command has it already."""
 
 
-BLOCK = 64 * 1024
-"""Bytes of one read (see `passthrough`)."""
-
-
 class Child:
     """A command that runs, with pipes in place of its stdout and stderr; standard input is inherited.
 
@@ -217,7 +213,7 @@ def _exit_status(status: int) -> int:
 def _copy(source: int, sink: int) -> bool:
     """Copy one block. False at the end of the source, or where nobody reads the sink."""
     try:
-        data = os.read(source, BLOCK)
+        data = os.read(source, 64 * 1024)
     except OSError:
         return False
     view = memoryview(data)

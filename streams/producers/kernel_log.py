@@ -18,9 +18,6 @@ from schedmate_records import NodeLogChunk
 log = structlog.get_logger(__name__)
 
 
-_BOOT = Path("/proc/sys/kernel/random/boot_id")
-
-
 class KernelLog:
     """Reads records and makes chunks of them.
 
@@ -46,7 +43,7 @@ class KernelLog:
     ) -> None:
         self.ready: deque[NodeLogChunk] = deque()
         self._file, self._node = file, node
-        self._producer = f"{node}-kmsg-{(boot or _BOOT.read_text().strip())[:8]}"
+        self._producer = f"{node}-kmsg-{(boot or Path('/proc/sys/kernel/random/boot_id').read_text().strip())[:8]}"
         self._clock, self._monotonic = clock, monotonic
 
     def read(self) -> int:

@@ -14,9 +14,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
 
-BLOCK = 64 * 1024
-"""Bytes of one read: what a pipe holds, and small enough for the allocator to reuse."""
-
 
 class Ended(Enum):
     """Why a pump stopped."""
@@ -57,7 +54,8 @@ class Passthrough:
         """Copy until the source ends, the sink is closed, or a stop is asked for."""
         while True:
             try:
-                data = os.read(self._source, BLOCK)
+                # 64 KB: what a pipe holds, and small enough for the allocator to reuse.
+                data = os.read(self._source, 64 * 1024)
             except BlockingIOError:
                 if self._wait_for_input():
                     continue

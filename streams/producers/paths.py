@@ -11,8 +11,6 @@ from schedmate_records.cluster_names import LOCAL, qualified
 
 GROUPS = frozenset({"job", "rank", "stream", "attempt", "node", "cluster"})
 
-_STREAMS = {"err": "stderr", "stderr": "stderr", "e": "stderr"}
-
 
 class InvalidPattern(UserError, ValueError):
     """A pattern that cannot find a job in a path; the message states what is missing."""
@@ -51,7 +49,7 @@ class JobPattern:
             rank=int(numbers[0]),
             attempt=int(numbers[1]),
             node=said.get("node", node),
-            stream=_STREAMS.get(said.get("stream", ""), "stdout"),
+            stream={"err": "stderr", "stderr": "stderr", "e": "stderr"}.get(said.get("stream", ""), "stdout"),
             lines=[],
             time=0.0,
         )

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from .child import Child
     from .environment import Identity
 
-SHARE = 0.01
-"""The part of a job's time for which its end may be held up, so that what it printed last is acknowledged when it is over."""
-
 
 def fresh_name(node: str) -> str:
     """Return a producer name that nobody has used: each start numbers its lines anew."""
@@ -256,7 +253,8 @@ def _finish(shipping: ShippingProcess | None, settings: PipeSettings | None, beg
     if shipping is None or settings is None:
         return
     # 0.03 s are kept for writing the rest to disk, for a fork and for the end of this process.
-    share = min(SHARE * (time.monotonic() - began), settings.close_timeout) - 0.03
+    # The end of a job may be held up for 1 % of its time, so that what it printed last is acknowledged when it is over.
+    share = min(0.01 * (time.monotonic() - began), settings.close_timeout) - 0.03
     report = shipping.finish(max(settings.hold, share))
     if report.kept and report.away:
         say(

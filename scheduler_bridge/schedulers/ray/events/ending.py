@@ -4,9 +4,6 @@ from typing import NamedTuple
 
 from ..client import RayJob
 
-_SIGNALS = range(129, 193)
-"""Exit codes of a shell whose command a signal ended: 128 and its number."""
-
 
 class Ending(NamedTuple):
     """How a job ended; fields as in `records.JobEvent`."""
@@ -32,7 +29,8 @@ def ending(job: RayJob, node_lives: bool) -> Ending:
     code = job.driver_exit_code
     if code is None or job.error_type in ("JOB_SUPERVISOR_ACTOR_DIED", "JOB_SUPERVISOR_ACTOR_UNSCHEDULABLE"):
         return Ending(None, None, "FAILED" if node_lives else "NODE_FAIL", detail)
-    signal = -code if code < 0 else code - 128 if code in _SIGNALS else 0
+    # A shell whose command a signal ended exits with 128 and the signal's number.
+    signal = -code if code < 0 else code - 128 if 128 < code <= 192 else 0
     return Ending(None if signal else code, signal, "FAILED", detail)
 
 

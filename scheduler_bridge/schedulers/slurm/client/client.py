@@ -20,13 +20,9 @@ _JOB_ID = re.compile(r"[1-9][0-9]{0,17}(?:_[0-9]{1,18})?", re.ASCII)
 """A job, or one task of an array, as Slurm prints it. Nothing else reaches a command line but their parts' numbers."""
 _PRINTED_ID = re.compile(rf"{_JOB_ID.pattern}|[1-9][0-9]{{0,17}}\+[0-9]{{1,18}}", re.ASCII)
 """The same, or a part of a heterogeneous job, which means the whole job."""
-_MOST = 2**31 - 1
-"""The largest number of a job that `squeue` takes: asked for a greater one, it answers for none of the others either."""
 _COMMENT_LENGTH = 4000
 """Characters of a comment that are read; `squeue` fills what is shorter with blanks."""
 _ID_LENGTH = 40  # width of the column of job ids
-SLUID = re.compile(r"s[0-9A-HJKMNP-TV-Z]{13}", re.ASCII)
-"""Slurm's id of one run of a job, since 25.11."""
 _ROW = re.compile(r"^([0-9]+(?:_[0-9]+|\+([0-9]+))?) +", re.ASCII | re.MULTILINE)
 """How a row begins: a job, a task, or a part of a job and its number."""
 
@@ -96,7 +92,8 @@ class SlurmClient:
         Raises:
             SlurmError: Slurm does not answer, or refuses.
         """
-        asked = sorted({name for name in names if _PRINTED_ID.fullmatch(name) and _number(name) <= _MOST})
+        # Asked for a number beyond 2**31 - 1, `squeue` answers for none of the others either.
+        asked = sorted({name for name in names if _PRINTED_ID.fullmatch(name) and _number(name) < 2**31})
         # Parts of a heterogeneous job go by the number of the whole.
         numbers = sorted({name.partition("+")[0] for name in asked})
         if not numbers:
@@ -119,7 +116,8 @@ class SlurmClient:
         Raises:
             SlurmError: Slurm does not answer, or refuses: releases before 25.11 know no SLUIDs.
         """
-        asked = sorted(each for each in sluids if SLUID.fullmatch(each))
+        # Slurm's id of one run of a job, since 25.11.
+        asked = sorted(each for each in sluids if re.fullmatch(r"s[0-9A-HJKMNP-TV-Z]{13}", each, flags=re.ASCII))
         if not asked:
             return {}
         options = (

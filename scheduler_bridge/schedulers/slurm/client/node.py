@@ -10,8 +10,6 @@ from .gres import counts as gres_counts
 from .gres import gpu_types
 from .job import NONE
 
-_NAME = re.compile(r"\s*NodeName=(\S+)")
-
 
 @dataclass(frozen=True, slots=True)
 class SlurmNode:
@@ -48,7 +46,7 @@ class SlurmNode:
 
 def parse(line: str) -> SlurmNode | None:
     """Read one line, written with SLURM_TIME_FORMAT=%s. None where it is no node."""
-    name = _NAME.match(line)
+    name = re.match(r"\s*NodeName=(\S+)", line)
     # A reason and a comment may hold anything, and stand at the end.
     head = re.split(r" (?:Reason|Comment)=", line, maxsplit=1)[0]
     fields = dict(
