@@ -115,7 +115,12 @@ def _column(name: str, kind: inspect.Type, get: Get) -> Column:
         case inspect.DictType():
             return derived(name, "Map(String, String)", get)
     encode = msgspec.json.Encoder().encode
-    return derived(name, "String", lambda row: "" if (value := get(row)) is None else encode(value))
+
+    def maybe_encoded(row: Any) -> str:
+        # The driver takes a column of bytes or one of texts, and an empty one decides for texts.
+        return "" if (value := get(row)) is None else encode(value).decode()
+
+    return derived(name, "String", maybe_encoded if maybe else lambda row: encode(get(row)))
 
 
 def _maybe_micros(seconds: Iterable[float | None]) -> list[int | None]:
