@@ -22,6 +22,7 @@ Windows = Callable[[Decision], Mapping[str, str]]
 
 MAX_FILE = 1 << 20
 MAX_FILES = 64  # files of one bundle; a large cluster must not fill the disk
+MAX_BUNDLES = 500  # bundles that are kept; the oldest are deleted
 
 
 class Bundles:
@@ -62,6 +63,5 @@ class Bundles:
     def _tidy(self) -> None:
         """Remove the oldest bundles where there are too many."""
         bundles = sorted(each for each in self._directory.iterdir() if each.is_dir())
-        # 500 bundles are kept; the oldest are deleted.
-        for each in bundles[:-500]:
+        for each in bundles[:-MAX_BUNDLES]:
             shutil.rmtree(each, ignore_errors=True)

@@ -29,9 +29,9 @@ CEILINGS = {
     "schedmate/models": 8,
     "schedmate/simulate": 52,
     "schedmate_records": 0,
-    "scheduler_bridge": 95,
+    "scheduler_bridge": 82,
     "sinks": 0,
-    "streams": 89,
+    "streams": 61,
 }
 """Most occurrences in a folder, without the folders in it that have a number of their own. Lower a number, never raise it."""
 SKIPPED = {"api", "man", "schemas", "migrations"}

@@ -129,7 +129,7 @@ class Backlog:
             if self.unsafe.size > self._budgets.memory + (1 << 20):
                 return False
             if not self.overflow.size:
-                piece = self.queue.take()
+                piece = self.queue.pop()
                 if piece is not None:
                     self.unsafe.add(piece)
                     self.changed.notify_all()
@@ -182,7 +182,7 @@ class Backlog:
         written = True
         while written:
             with self.changed:
-                if self.stopped or self.overflow.refuses or (piece := self.queue.take()) is None:
+                if self.stopped or self.overflow.refuses or (piece := self.queue.pop()) is None:
                     return
                 self._moving = piece
                 self.changed.notify_all()

@@ -54,7 +54,7 @@ class Child:
         """Start `command`. Must be called while the process has one thread: its signals are held back until `wait`."""
         hold_standard_descriptors()
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-        # Where a parent had the ends of children ignored, nobody would ever learn of this one's.
+        # Where a parent had the ends of children ignored, the end of this one would be lost.
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self.command = command
         self.began, self.clock = time.time(), time.monotonic()
@@ -211,7 +211,7 @@ def _exit_status(status: int) -> int:
 
 
 def _copy(source: int, sink: int) -> bool:
-    """Copy one block. False at the end of the source, or where nobody reads the sink."""
+    """Copy one block. False at the end of the source, or where the reader of the sink is gone."""
     try:
         data = os.read(source, 64 * 1024)
     except OSError:
@@ -224,6 +224,6 @@ def _copy(source: int, sink: int) -> bool:
             select.select([], [sink], [])
         except BrokenPipeError:
             return False
-        except OSError:  # a full disk, say: the stream goes on
+        except OSError:  # a full disk, for example: the stream goes on
             break
     return bool(data)

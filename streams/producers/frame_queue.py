@@ -87,7 +87,7 @@ class FrameQueue:
             self._add_gap(stream, time)
         self._frames.append(_Frame(frames.close()))
 
-    def take(self) -> Slice | None:
+    def pop(self) -> Slice | None:
         """Remove and return the oldest frames, about `SLICE_BYTES`; None where the queue is empty."""
         if self._returned is not None:
             piece, self._returned = self._returned, None

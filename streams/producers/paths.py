@@ -1,6 +1,6 @@
 r"""Finds the job of a file in its path.
 
-A pattern is a regular expression with a group named `job` and, if the path says so, `rank`, `stream`, `attempt`, `node` and `cluster`
+A pattern is a regular expression with a group named `job` and, where the path holds them, `rank`, `stream`, `attempt`, `node` and `cluster`
 (a Slurm cluster other than the local one): `(?P<job>\d+)_(?P<rank>\d+)\.(?P<stream>out|err)$`.
 """
 

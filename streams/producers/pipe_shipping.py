@@ -74,7 +74,7 @@ def ship(
             if not read:
                 break
             for item in reader.feed(read):
-                job.take(item, time.monotonic())
+                job.accept(item, time.monotonic())
                 job.note_safe()
                 kept.store()
         job.ship_due(time.monotonic())
@@ -150,4 +150,4 @@ class _Kept:
         if self._rest is None:
             self._rest = Rest.open(self._directory, fcntl.LOCK_EX)
             return self._rest is not None
-        return self._rest.take(fcntl.LOCK_EX)
+        return self._rest.change_lock(fcntl.LOCK_EX)

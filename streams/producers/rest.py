@@ -77,12 +77,12 @@ class Rest:
             return None
         rest = cls(directory, lock)
         status = os.fstat(lock)
-        if status.st_uid != os.geteuid() or not stat.S_ISREG(status.st_mode) or not rest.take(operation):
+        if status.st_uid != os.geteuid() or not stat.S_ISREG(status.st_mode) or not rest.change_lock(operation):
             os.close(lock)
             return None
         return rest
 
-    def take(self, operation: int) -> bool:
+    def change_lock(self, operation: int) -> bool:
         """Change the lock. False where others hold it, or have removed the directory."""
         try:
             fcntl.flock(self.lock, operation)
@@ -151,7 +151,7 @@ class Rest:
         """Remove the directory, whose lock must be exclusive, and let go of it."""
         with suppress(OSError):
             for name in os.listdir(self.directory):  # noqa: PTH208
-                # Last: without it nobody would look here again.
+                # Last: without it the directory would not be read again.
                 if name != PROGRESS:
                     os.unlink(f"{self.directory}/{name}")  # noqa: PTH108
             os.unlink(f"{self.directory}/{PROGRESS}")  # noqa: PTH108

@@ -1,4 +1,4 @@
-"""The process beside a pass-through that understands and ships what it copied.
+"""The process next to a pass-through that understands and ships what it copied.
 
 It is a process of its own so that nothing in it, neither a crash nor Python's global lock, can hold up the job. What it needs is loaded
 in it alone, so that the command starts at once.
@@ -134,7 +134,7 @@ def _last(said: bytes) -> ShippingReport | None:
 
 
 def _send_report(descriptor: int, report: ShippingReport) -> None:
-    with suppress(OSError):  # nobody waits for it any more
+    with suppress(OSError):  # the reader is gone
         import json  # noqa: PLC0415
 
         os.write(descriptor, json.dumps(report).encode() + b"\n")
