@@ -7,8 +7,6 @@ from datetime import UTC, datetime, timedelta
 from schedmate_records import UserError
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_WEEKLY = re.compile(rf"(daily|{'|'.join(DAYS)})\s+([0-9]{{2}}):([0-9]{{2}})\s*-\s*([0-9]{{2}}):([0-9]{{2}})", re.ASCII)
-_DAY = timedelta(days=1)
 
 
 class WindowError(UserError):
@@ -40,7 +38,11 @@ class Window:
         Raises:
             WindowError: It names no time.
         """
-        if found := _WEEKLY.fullmatch(text.strip().lower()):
+        if found := re.fullmatch(
+            rf"(daily|{'|'.join(DAYS)})\s+([0-9]{{2}}):([0-9]{{2}})\s*-\s*([0-9]{{2}}):([0-9]{{2}})",
+            text.strip().lower(),
+            flags=re.ASCII,
+        ):
             begin, end = (int(found[at]) * 60 + int(found[at + 1]) for at in (2, 4))
             if max(begin, end) < 24 * 60 and int(found[3]) < 60 and int(found[5]) < 60:  # minutes of a day
                 return cls(text.strip(), None if found[1] == "daily" else DAYS.index(found[1]), begin, end)
@@ -66,7 +68,7 @@ class Window:
         minute = at.hour * 60 + at.minute
         if self.begin < self.end:
             return self._is_on(at) and self.begin <= minute < self.end
-        return (self._is_on(at) and minute >= self.begin) or (self._is_on(at - _DAY) and minute < self.end)
+        return (self._is_on(at) and minute >= self.begin) or (self._is_on(at - timedelta(days=1)) and minute < self.end)
 
     def __str__(self) -> str:
         return self.text

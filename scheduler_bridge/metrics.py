@@ -4,23 +4,6 @@ from prometheus_client import Counter, Gauge
 
 from schedmate_records import Outcome
 
-_REFUSING = (
-    "actuator",
-    "approval",
-    "bounds",
-    "budget",
-    "cooldown",
-    "job-state",
-    "node-state",
-    "once",
-    "progress",
-    "signature",
-    "verdict",
-    "witness",
-)
-_LIMITS = ("cluster-limit", "node-limit", "user-limit")
-_SCOPES = ("cluster", "node", "user")
-
 
 class BridgeMetrics:
     """What one bridge did since it started."""
@@ -66,9 +49,22 @@ class BridgeMetrics:
         for outcome in Outcome:
             if outcome.final:
                 self.outcomes.labels(outcome.value)
-        for guardrail in _REFUSING:
+        for guardrail in (
+            "actuator",
+            "approval",
+            "bounds",
+            "budget",
+            "cooldown",
+            "job-state",
+            "node-state",
+            "once",
+            "progress",
+            "signature",
+            "verdict",
+            "witness",
+        ):
             self.refused.labels(guardrail)
-        for limit in _LIMITS:
+        for limit in ("cluster-limit", "node-limit", "user-limit"):
             self.deferred.labels(limit)
-        for scope in _SCOPES:
+        for scope in ("cluster", "node", "user"):
             self.actions_last_hour.labels(scope)

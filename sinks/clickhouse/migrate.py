@@ -20,12 +20,6 @@ ENGINE = ReplacingMergeTree ORDER BY version
 """
 
 
-_CREATED = re.compile(
-    r"^CREATE (?:OR REPLACE )?(?:MATERIALIZED )?(?:TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)", re.MULTILINE
-)
-_TABLE = re.compile(r"^CREATE TABLE IF NOT EXISTS (\w+)\n\(\n(.*?)\n\)$", re.MULTILINE | re.DOTALL)
-
-
 @dataclass(frozen=True)
 class Migration:
     """One numbered file. `checksum` is the SHA-256 of its text."""
@@ -47,13 +41,18 @@ class Migration:
     @property
     def creates(self) -> list[str]:
         """Names of the tables and views that the statements create."""
-        return _CREATED.findall(self.text)
+        return re.findall(
+            r"^CREATE (?:OR REPLACE )?(?:MATERIALIZED )?(?:TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)",
+            self.text,
+            flags=re.MULTILINE,
+        )
 
     @property
     def columns(self) -> dict[str, str]:
         """Definitions of the columns that the statements create, by `table.column`."""
         definitions = {}
-        for table, lines in _TABLE.findall(self.text):
+        tables = re.findall(r"^CREATE TABLE IF NOT EXISTS (\w+)\n\(\n(.*?)\n\)$", self.text, re.MULTILINE | re.DOTALL)
+        for table, lines in tables:
             for line in lines.split(",\n"):
                 definitions[f"{table}.{line.split()[0]}"] = line.strip()
         return definitions

@@ -51,7 +51,7 @@ class PipeSettings(NamedTuple):
         chunk_lines: Pieces of a chunk at most.
         chunk_seconds: Seconds after its first piece when a chunk is closed.
         log: File for the shipping process's own log; None for none. Its terminal is the job's and is left alone.
-        run: What runs, where this pipe is to tell of its start and its end; None where somebody else does.
+        run: What runs, where this pipe reports its start and its end; None where another program does.
         receiver: What the pipe ships to, for people.
     """
 
@@ -70,11 +70,11 @@ class PipeSettings(NamedTuple):
 
 
 class ShippingReport(NamedTuple):
-    """What the shipping process says once it has read all: when nothing can be lost any more, and again at its end.
+    """What the shipping process reports once it has read all: when nothing can be lost any more, and again at its end.
 
     Attributes:
         kept: Lines that wait in the spool.
-        lost: Lines given up and not yet told to anyone.
+        lost: Lines given up and not yet reported.
         away: The broker does not answer.
         refused: Lines that will never be taken.
         refusal: Why not.

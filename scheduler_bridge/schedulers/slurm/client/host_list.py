@@ -13,9 +13,7 @@ _NUMBER = r"[0-9]{1,18}(?![0-9])"
 _RANGES = rf"{_NUMBER}(?:-{_NUMBER})?(?:,{_NUMBER}(?:-{_NUMBER})?)*"
 _PART = re.compile(rf"(?:[A-Za-z_.-]|{_NUMBER}|\[{_RANGES}\])+")
 """A name, or names that differ in numbers. Other characters name groups for ClusterShell, or add and subtract sets."""
-_LIST = re.compile(rf"{_PART.pattern}(?:,{_PART.pattern})*")
 _BRACKET = re.compile(r"\[([^\]]*)\]")
-_RANGE = re.compile(r"(?<![0-9])([0-9]{1,18})-([0-9]{1,18})")
 
 
 @lru_cache(maxsize=4096)
@@ -24,7 +22,7 @@ def expand(host_list: str) -> tuple[str, ...]:
     if not host_list:
         return ()
     # A list of 1 MB or more is not expanded.
-    if len(host_list) > (1 << 20) or not _LIST.fullmatch(host_list):
+    if len(host_list) > (1 << 20) or not re.fullmatch(rf"{_PART.pattern}(?:,{_PART.pattern})*", host_list):
         return (host_list,)
     parts = _PART.findall(host_list)
     # ClusterShell holds every number of a range in memory: `n[1-999999999]` would take all there is.
@@ -50,7 +48,8 @@ def _is_bounded(parts: list[str]) -> bool:
     for part in parts:
         size = 1
         for bracket in _BRACKET.findall(part):  # ranges multiply: r[1-9]n[1-9]
-            size *= bracket.count(",") + 1 + sum(max(0, int(z) - int(a)) for a, z in _RANGE.findall(bracket))
+            ranges = re.findall(r"(?<![0-9])([0-9]{1,18})-([0-9]{1,18})", bracket)
+            size *= bracket.count(",") + 1 + sum(max(0, int(z) - int(a)) for a, z in ranges)
             if size > LIMIT:
                 return False
         total += size

@@ -1,9 +1,9 @@
 """The model worker in one process, step by step, on a `MemoryBroker`."""
 
-from ..memory import MemoryBroker
-from ..transport import Consumer
-from .answering import QuestionAnswerer
-from .language_model import ModelUnavailable
+from streams.memory import MemoryBroker
+from streams.model_worker.answering import QuestionAnswerer
+from streams.model_worker.language_model import ModelUnavailable
+from streams.transport import Consumer
 
 
 class LocalModelWorker:

@@ -1,4 +1,4 @@
-"""Makes up the recording that ships: `python -m streams.producers.gpu.made_up`.
+"""Writes the recording that ships, which is synthetic: `python -m tests.streams.producers.gpu.made_up`.
 
 No GPU was measured for it. It shows what the fields look like when four GPUs of one node train, one of them too hot, one with
 a memory error that ends its job, one that falls off the bus for a while. The same bytes every time.
@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from schedmate_records import GpuProcess, GpuSample
-
-from .recording import RecordingWriter, shipped_recording
-from .source import sample_id
+from streams.producers.gpu import RecordingWriter, sample_id, shipped_recording
 
 NODE = "made-up-node"
-ABOUT = "made up by streams/producers/gpu/made_up.py: no GPU was measured"
+ABOUT = "synthetic: no GPU was measured"
 BEGIN = 1_767_225_600.0  # 2026-01-01, an arbitrary date
 STEP_S = 3  # keeps the recording small
 STEPS = 41  # two minutes
