@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
+from schedmate_records import AlarmKind
+
 from .connect import translate_errors
 from .keys import PREFIX, Keys
 from .status import FailedAttempt, JobStatus, RankStatus
