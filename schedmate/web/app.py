@@ -112,6 +112,7 @@ def _app(pages: Pages, hosts: Sequence[str], access: Access, acts: Acts | None) 
             Route("/cluster.csv", partial(pages.start, form="csv")),
             *_with_twins("/jobs", pages.jobs),
             *_with_twins("/job", pages.job),
+            *_with_twins("/compare", pages.compare),
             *_with_twins("/nodes", pages.nodes),
             *_with_twins("/node", pages.node),
             *_with_twins("/shadow", pages.shadow),

@@ -19,6 +19,7 @@ from ..shadow import DECISION, EXPLANATION, SUMMARY, as_row, judge, summarise, s
 from ..shadow import gather as gather_shadows
 from . import jobs, nodes, spot
 from .cluster import DAYS, RECENT_MINUTES, Overview, cluster
+from .compare import Run, charts
 from .database import Database
 from .decisions import COLUMNS as DECISION_COLUMNS
 from .decisions import list_decisions, standing_stops
@@ -159,6 +160,31 @@ class Pages:
             attempts=sorted({mark.attempt for mark in marks}), ranks=rank_map(self._database, found.job, reports),
             lines=self._read is not None,
         )  # fmt: skip
+
+    def compare(self, request: Request, form: Form = "html") -> Response:
+        """Two jobs, their curves on the same charts."""
+        names = [request.query_params.get(each, "")[:LONGEST_NAME] for each in ("a", "b")]
+        runs = [self._run(name) for name in names] if all(names) else []
+        if form == "json":
+            return as_json([{"job": picked([run.row], jobs.COLUMNS)[0], "curves": run.timeline.curves} for run in runs])
+        if form == "csv":
+            points = (
+                (run.row["job"], curve.name, curve.unit, *point)
+                for run in runs
+                for curve in run.timeline.curves
+                for point in curve.points
+            )
+            return as_csv("compare", ("job", "measurement", "unit", "unix_time", "value", "attempt"), points)
+        return render(request, "compare.html", names=names, runs=runs, charts=list(charts(runs)) if runs else [])
+
+    def _run(self, name: str) -> Run:
+        records = self._database.use(lambda client: read_records(client, name))
+        reports = read_reports(self._database, records.found)
+        row = one_job(self._database, records, reports)
+        if row is None:
+            raise HTTPException(404, f"Nothing is on record of job {name!r}.")
+        known = timeline(self._database, records, reports, row["nodes"])
+        return Run(row, jobs.sentence(row, time.time()), known)
 
     def lines(self, request: Request, form: Form = "html") -> Response:
         """The lines of a log around one."""
