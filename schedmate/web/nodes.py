@@ -16,6 +16,7 @@ COLUMNS: Final = (
     "node",
     "health",
     "reason",
+    "cause",
     "jobs",
     "gpus",
     "utilisation",

@@ -230,9 +230,15 @@ class Pages:
         if form == "csv":
             return as_csv("node", nodes.GPU_COLUMNS, _values(found.gpus, nodes.GPU_COLUMNS))
         signature = self._signatures.get(found.health["cause"])
-        known = {"days": nodes.DAYS, "minutes": nodes.RECENT_MINUTES, "lines": self._read is not None}
-        known["action"] = signature.action if signature else ""
-        return render(request, "node.html", node=found, **known)
+        return render(
+            request,
+            "node.html",
+            node=found,
+            action=signature.action if signature else "",
+            days=nodes.DAYS,
+            minutes=nodes.RECENT_MINUTES,
+            lines=self._read is not None,
+        )
 
     def shadow(self, request: Request, form: Form = "html") -> Response:
         """What decisions in shadow mode would have done."""
