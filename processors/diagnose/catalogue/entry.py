@@ -9,7 +9,7 @@ import re2
 from schedmate_records import Component, ErrorType, Severity, UserError
 
 from ..drivers import read_event
-from ..kinds import KINDS, WARNING
+from ..kinds import Kind
 
 _DIGITS = str.maketrans("123456789", "000000000")
 
@@ -125,7 +125,7 @@ def _problem(entry: Signature) -> str:
     infrastructure = entry.error_type is ErrorType.INFRASTRUCTURE
     reasons = {
         f"expected a name in snake case, got {entry.name!r}": not re.fullmatch(r"[a-z][a-z0-9_]*", entry.name),
-        f"expected a kind among {', '.join(KINDS)}, got {entry.kind!r}": entry.kind not in KINDS,
+        f"expected a kind among {', '.join(Kind)}, got {entry.kind!r}": entry.kind not in list(Kind),
         f"expected a confidence above 0 and at most 1, got {entry.confidence}": not 0 < entry.confidence <= 1,
         "an infrastructure failure needs the component that is faulty": infrastructure
         and entry.component is Component.NONE,
@@ -137,7 +137,7 @@ def _problem(entry: Signature) -> str:
         ),
         "only a fatal entry can have `drain`": entry.drain and entry.severity not in {None, Severity.FATAL},
         "`repeats` needs `within_s` above 0": entry.repeats > 0 and not entry.within_s > 0,
-        f"an entry of the kind {WARNING} needs the severity warning": entry.kind == WARNING
+        f"an entry of the kind {Kind.WARNING} needs the severity warning": entry.kind == Kind.WARNING
         and entry.severity is not Severity.WARNING,
         "the pattern matches an empty line": bool(compiled.search("")),
     }
