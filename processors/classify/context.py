@@ -64,7 +64,7 @@ _MESSAGE_LINES = 50
 """Maximum number of indented lines of an exception's message; a longer text quotes a source or a state."""
 _PATTERNS = {
     "number": re.compile(r"(?<![\w@-])\d"),
-    "exception_name": re.compile(r"(?:(?:\w+\.)+\w+|[A-Z]\w*)(?::\s|:?$)"),
+    "exception_name": re.compile(r"^(?:(?:\w+\.)+\w+|[A-Z]\w*)(?::\s|:?$)"),
 }
 
 

@@ -29,7 +29,7 @@ _PATTERNS = {
     "other_work": re.compile(
         r"(?i)^\W*(?:pre-?process|tokeniz|download|extract|convert|index|read|load|pars|upload|copy|merg|generat|cach|build|compil)ing\b"
     ),
-    "unnamed_bar": re.compile(r"\s*\d+%"),
+    "unnamed_bar": re.compile(r"^\s*\d+%"),
     "unknown_rate": re.compile(r"\?\s?\w+/s\b|\bs/\w+\?"),
     "training_bar": re.compile(r"(?i)^\W*train(?:ing)? batches\b"),
     "duration": re.compile(r"(?i)^(?:total )?(?:timer?|elapsed|seconds|took)\b[ \w]*$|^generation time$"),
@@ -87,9 +87,13 @@ def is_report(body: str, layout: FieldLayout) -> bool | None:  # noqa: C901, PLR
         each.meaning is Meaning.RATE and not _PATTERNS["frame_rate"].match(each.name) for each in fields
     )
     if WORDS["bookkeeping"] in likely and (found := WORDS["bookkeeping"].search(body)):
-        first = not WORDS["word"].search(body, 0, found.start())
-        if first or not (layout.has(Meaning.STEP) and (loss or speed)):
+        number = WORDS["number"].search(body)
+        after_number = number is not None and number.start() < found.start()
+        counted = layout.has(Meaning.STEP) and (loss or speed)
+        if not WORDS["word"].search(body, 0, found.start()) or not (counted or after_number):
             return False
+        if not counted and not speed:
+            return False if found[0].lower().startswith(("sav", "load", "writ", "restor", "resum")) else None
     if speed or ((loss or layout.has(Meaning.RATE)) and counter):
         return True
     return (_is_training_loss(layout) if loss else _is_report_without_loss(body, layout, counter)) or None

@@ -124,7 +124,8 @@ def add_candidate(kept: list[Candidate], new: Candidate) -> None:
     """
     if new.kind not in SETS.weak:
         for one in kept:
-            one.dismissed = one.dismissed and one.stream != new.stream
+            repeated = new.dismissed and one.cause == new.cause
+            one.dismissed = one.dismissed and (repeated or one.stream != new.stream)
     for index, old in enumerate(kept):
         alike = (old.cause, old.kind) == (new.cause, new.kind)
         if alike and (old.stream == new.stream or new.kind not in SETS.passing):

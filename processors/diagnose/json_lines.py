@@ -12,7 +12,7 @@ HEADER = "Traceback (most recent call last)"
 _HEAD = 400
 """Characters of a long line that are read before the end of its traceback: time, level and logger."""
 _PATTERNS = {
-    "message": re.compile(r'\{.{0,600}?"(?:log|message|msg|textPayload|MESSAGE)": ?("(?:[^"\\]|\\.){0,1500}")'),
+    "message": re.compile(r'^\{.{0,600}?"(?:log|message|msg|textPayload|MESSAGE)": ?("(?:[^"\\]|\\.){0,1500}")'),
     "exception_field": re.compile(r'"(?:exc\w*|stack\w*|traceback)": ?["{\[]'),
     "string_rest": re.compile(r'(?:[^"\\]|\\.)*'),
 }

@@ -47,16 +47,16 @@ _EXCEPTION = (
 _PATTERNS = {
     "mild": re.compile(r"(?:^|[\s\[|:])(?:INFO|DEBUG|TRACE|NOTICE)\b|(?:^|: )I \S+\.(?:cc|cpp|cu|h):\d+\]|^\[?I\d{4} "),
     "quotation": re.compile(
-        r"""(?!.{0,40}(?i:err|message|msg|reason|exception|detail|std|fail|log|status|cause))[\w ./\[\]-]{1,40}[:=]\s*(["'`]).*\1\s*"""
+        r"""^(?!.{0,40}(?i:err|message|msg|reason|exception|detail|std|fail|log|status|cause))[\w ./\[\]-]{1,40}[:=]\s*(["'`]).*\1\s*"""
     ),
     "data": re.compile(
         r"""["']?\b(?:input|prompt|context|question|answer|reference|target|prediction|completion|hypothesis|sentence|text|sample)\b"""
         r"""(?:\[\d+\])?["']?[ =:]{1,3}(["'])(?:(?!\1)[^\\]|\\.){0,1500}\1"""
     ),
     "python_warning": re.compile(r"\.py:\d+: \w*Warning: "),
-    "quoted_source": re.compile(r"\s*(?:[│|]\s*(?:❱\s*)?\d+ [│|] |-{2,}> ?\d+ )"),
+    "quoted_source": re.compile(r"^\s*(?:[│|]\s*(?:❱\s*)?\d+ [│|] |-{2,}> ?\d+ )"),
     "first_word": re.compile(
-        r"\W{0,4}(?:[\w.-]{1,30}(?:\[\d+\])?[\]:]? )?(?i:fatal(?: error)?|error|failed|cannot|could not|unable to)"
+        r"^\W{0,4}(?:[\w.-]{1,30}(?:\[\d+\])?[\]:]? )?(?i:fatal(?: error)?|error|failed|cannot|could not|unable to)"
         r"\b(?!s|(?: \w+)? ?[=:] ?[\d.]+\b)"
     ),
 }
@@ -191,7 +191,7 @@ class LineReader:
         candidate.node, candidate.support, candidate.printed_by = view.node, headers[:2], printing_rank(line)
         # PyTorch's hook at exit is the only one that prints a rank before a traceback's header.
         candidate.ends_rank = any(re.match(r"\[rank\d+\]: ?Traceback ", header.text) for header in headers)
-        return candidate if raised is not None else _weakened_by_level(candidate, line, state.ended)
+        return _weakened(candidate, state.ended, warns=raised is None and _level(line) == "WARNING")
 
     def _followed(self, signature: Signature | None, line: str, state: StreamDiagnosisState) -> Signature | None:
         """Return `signature`, or that of the Xid which `line` names as its cause, if the stream held that one."""
@@ -251,15 +251,22 @@ def _is_mild(line: str) -> bool:
     return prefixed.level in MILD or _PATTERNS["mild"].search(prefixed.text) is not None
 
 
-def _weakened_by_level(candidate: Candidate, line: str, ended: int) -> Candidate:
-    """Return `candidate`: if a logger calls `line` a warning, one report after it shows that it did no harm.
+def _weakened(candidate: Candidate, ended: int, *, warns: bool) -> Candidate:
+    """Return `candidate`: if a logger calls its line a warning, one report after it shows that it did no harm.
 
-    Right after the last lines of a job, at line `ended`, processes report such of each other as they end.
+    Right after the last lines of a job, at line `ended`, processes report such errors and lost peers as they end.
     """
-    if candidate.kind in _SURVIVABLE and strip_prefix(line[:_LEVEL_CHARACTERS]).level == "WARNING":
+    at_end = 0 < candidate.newest_line - ended <= LAST_LINES[Kind.HINT] and ended > 0
+    if warns and candidate.kind in _SURVIVABLE:
         candidate.continues_after = LAST_LINES[Kind.HINT]
-        candidate.dismissed = ended > 0 and candidate.newest_line - ended <= LAST_LINES[Kind.HINT]
+    candidate.dismissed = (
+        at_end and (warns or candidate.kind in {Kind.PEER, Kind.CHILD}) and candidate.kind in _SURVIVABLE | {Kind.CHILD}
+    )
     return candidate
+
+
+def _level(line: str) -> str:
+    return strip_prefix(line[:_LEVEL_CHARACTERS]).level
 
 
 def is_stated_error(line: str) -> bool:

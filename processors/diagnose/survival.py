@@ -23,7 +23,7 @@ GENERAL_EXCEPTIONS = frozenset(
 )
 """Exceptions whose message explains more than their class."""
 _PATTERNS = {
-    "rank": re.compile(r"\[(?:rank|default)?(\d+)\]|(\d+):|\[\d+,(\d+)\]"),
+    "rank": re.compile(r"^(?:\[(?:rank|default)?(\d+)\]|(\d+):|\[\d+,(\d+)\])"),
     "torn_down": re.compile(
         r"\bfailed \(exitcode: -?\d+\) local_rank: |\bworker group failed\b|\brestarting worker group\b"
     ),
@@ -32,7 +32,7 @@ _PATTERNS = {
         r"|(?<!\b0 )(?<!\b0 tests )(?<!\bno )(?<!without )\b(?:failed|failures?|errors?)\b(?! rate)"
     ),
     "refusal": re.compile(r"(?i)\bnot (?:restarting|respawning|skipping|ignoring|continuing|possible|allowed)\b|\babort"),
-    "table_row": re.compile(r"\s*(\d{1,15})(?:[ \t]+\d+(?:\.\d+)?)+\s*"),
+    "table_row": re.compile(r"^\s*(\d{1,15})(?:[ \t]+\d+(?:\.\d+)?)+\s*"),
 }  # fmt: skip
 """The rank before a line; a launcher that ends all ranks; words that deny a good end, and that a program continues; a row of numbers."""
 

@@ -25,27 +25,27 @@ _SUFFIXES = (
 )
 _PATTERNS = {
     "frame": re.compile(
-        r'\s*File "(?P<python>[^"]{1,500})", line \d+(?:, in (?P<f1>.{1,120}))?'
+        r'^(?:\s*File "(?P<python>[^"]{1,500})", line \d+(?:, in (?P<f1>.{1,120}))?'
         r"|[│|] (?P<rich>\S{1,500}\.\w{1,4}):\d+ in (?P<f2>\S.{0,120}?)(?<! ) *+[│|]"
-        r"|(?:File )?(?P<notebook>[~/<]\S{1,500}?)(?::\d+,)? in (?P<f3>[\w<].{0,120})"
+        r"|(?:File )?(?P<notebook>[~/<]\S{1,500}?)(?::\d+,)? in (?P<f3>[\w<].{0,120}))"
     ),
     "exception": re.compile(
-        rf"((?:[A-Za-z_]\w*\.){{0,8}}[A-Za-z_]\w{{0,80}}?{_SUFFIXES}\w{{0,20}})"
+        rf"^((?:[A-Za-z_]\w*\.){{0,8}}[A-Za-z_]\w{{0,80}}?{_SUFFIXES}\w{{0,20}})"
         r"(?:\([\w.]{0,80}\)| \(see above for traceback\))?(?::(?:\s|$)(.*)|\s*$)"
     ),
-    "likely_exception": re.compile(r"((?:[A-Za-z_]\w*\.){0,8}[A-Z]\w{1,80})(?::(?:\s(.*)|$)|\s*$)"),
-    "plain_exception": re.compile(r"(Exception): \S"),
-    "repeated_exception": re.compile(r"((?:[a-z_]\w*\.){0,8}[A-Z]\w{2,60}?(?:Error|Exception))(?:\1)+"),
+    "likely_exception": re.compile(r"^((?:[A-Za-z_]\w*\.){0,8}[A-Z]\w{1,80})(?::(?:\s(.*)|$)|\s*$)"),
+    "plain_exception": re.compile(r"^(Exception): \S"),
+    "repeated_exception": re.compile(r"^((?:[a-z_]\w*\.){0,8}[A-Z]\w{2,60}?(?:Error|Exception))(?:\1)+"),
     "mentioned_exception": re.compile(
-        r".{1,160}?[\s:(\[\"']((?:[a-z_]\w*\.){0,8}[A-Z]\w{1,60}?(?:Error|Exception))(?::\s|\()"
+        r"^.{1,160}?[\s:(\[\"']((?:[a-z_]\w*\.){0,8}[A-Z]\w{1,60}?(?:Error|Exception))(?::\s|\()"
     ),
     "escaped_exception": re.compile(
         r"(?:\\n|\s)((?:[a-z_]\w*\.){0,8}[A-Z]\w{1,60}?(?:Error|Exception|Interrupt)): ((?:(?!\\n|\").){0,300})"
     ),
-    "group_bar": re.compile(r"\s*[|+]\ (?=\s|\w)(?:-+\ ?)?"),
+    "group_bar": re.compile(r"^\s*[|+]\ (?=\s|\w)(?:-+\ ?)?"),
     "sentence": re.compile(r"\W{0,3}[ ,]\s?[a-z]"),
     "library": re.compile(r"(?:site|dist)-packages[/\\]|[/\\]lib[/\\]python\d|<frozen |^<__array_function__"),
-    "package": re.compile(r".*(?:site|dist)-packages[/\\]([\w-]+)"),
+    "package": re.compile(r"^.*(?:site|dist)-packages[/\\]([\w-]+)"),
 }
 """What stands in the lines of tracebacks. `sentence` follows a header that is quoted in prose; ranks may print one name twice."""
 _REMARKS = {
