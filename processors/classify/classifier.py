@@ -26,7 +26,7 @@ class ClassifierMetrics:
 
 
 class LineClassifier:
-    """Tells error, warning, progress and other lines apart.
+    """Classifies lines as error, warning, progress or other.
 
     Signatures decide; what none of them knows goes to `fallback`, where there is one, and else is `other`. A kind is worked
     out on the template, not on the line, so the same line has the same class everywhere and always.
@@ -34,7 +34,7 @@ class LineClassifier:
     Args:
         fallback: Classifies templates that no signature knows.
         cache_size: Templates that are surely remembered.
-        phases: Corrects what words say by what the numbers of a stream do; words alone decide without it.
+        phases: Corrects classes by the numbers of a stream; words alone decide without it.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ KNOWN = 3
 """Reports by words from which on other words make no report: an evaluation has similar ones."""
 PARTS = 3
 """Minimum number of parts of a report."""
-_LIKELY = {"training": 0.7, "training_uncounted": 0.9, "role": 0.5, "grows": 0.9, "beside": 0.8}
+_LIKELY = {"training": 0.7, "training_uncounted": 0.9, "role": 0.5, "grows": 0.9, "neighbour": 0.8}
 """Minimum probability that lines report the training; the same if no number counts it; of a column's role. Minimum share of the moves in
 which a counter grows, and of the lines of a part that have the same neighbour. Tuned on the corpus."""
 _NEIGHBOURS = 2
@@ -236,4 +236,4 @@ def _with_parts(due: Sequence[ObservedTemplate], reports: Sequence[bool]) -> lis
 def _is_beside(one: ObservedTemplate, other: ObservedTemplate) -> bool:
     """Return whether nearly all lines of `one` are near a line of `other`."""
     near = {place + step for place in other.places for step in range(-_NEIGHBOURS, _NEIGHBOURS + 1)}
-    return sum(place in near for place in one.places) >= _LIKELY["beside"] * len(one.places)
+    return sum(place in near for place in one.places) >= _LIKELY["neighbour"] * len(one.places)

@@ -18,7 +18,7 @@ SURVIVED = 5
 OTHERS_SURVIVED = 50
 """The same for reports of other ranks. Ranks wait for each other, so that one that died lets the others print fewer."""
 SILENT_LINES = 500
-"""The same for lines without a report, in a log whose progress nobody can read."""
+"""The same for lines without a report, in a log whose progress cannot be read."""
 LAST_LINES = {Kind.HINT: 12, Kind.VAGUE: 60}
 """Maximum number of lines that may follow the last error of a stored log; the lines of a clean-up."""
 ERROR_WORDS = "error_words"

@@ -47,7 +47,7 @@ _PATTERNS = {
     "library": re.compile(r"(?:site|dist)-packages[/\\]|[/\\]lib[/\\]python\d|<frozen |^<__array_function__"),
     "package": re.compile(r"^.*(?:site|dist)-packages[/\\]([\w-]+)"),
 }
-"""What stands in the lines of tracebacks. `sentence` follows a header that is quoted in prose; ranks may print one name twice."""
+"""Patterns of the lines of tracebacks. `sentence` follows a header that is quoted in prose; ranks may print one name twice."""
 _REMARKS = {
     "cause": re.compile(r"The above exception was the direct cause"),
     "handling": re.compile(r"During handling of the above exception"),
@@ -178,7 +178,7 @@ def read_exception(line: str, *, anywhere: bool) -> Raised | None:
 
 
 def _read_escaped(text: str, place: Evidence, time: float) -> Raised | None:
-    r"""Return the last exception of a traceback that stands in one line with `\n` as line ends."""
+    r"""Return the last exception of a traceback in one line with `\n` as line ends."""
     raised, state = None, TracebackState()
     for line in split_escaped_lines(text):
         raised = read_line(state, line, place, time)[1] or raised

@@ -28,7 +28,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     Attributes:
         name: The cause, in snake case; what counts as one root cause.
-        pattern: RE2, searched in the line with all digits replaced by 0. Write `\d` where a number stands.
+        pattern: RE2, searched in the line with all digits replaced by 0. Write `\d` for a digit.
         numbers: Where not empty: the pattern's first group, read from the unmasked line, must be one of these.
         driver_event: True where the table of driver events (`diagnose.drivers`) selects the entry, by what the line states of its Xid.
         kind: Place in the graph of causes and consequences (`diagnose.kinds`).
@@ -150,6 +150,6 @@ def _problem(entry: Signature) -> str:
 
 
 def _words(error: re2.error) -> str:
-    """Return what RE2 says, which comes as bytes."""
+    """Return the message of RE2, which comes as bytes."""
     said = error.args[0] if error.args else ""
     return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(error)

@@ -81,7 +81,7 @@ class GpuReader:
         self._matcher = Matcher([one for one in signatures if one.driver_event])
 
     def read(self, sample: GpuSample, position: Position, memory: dict[str, GpuMemory]) -> list[NodeFinding]:
-        """Return the findings in `sample`, which stands at `position`; `memory` (by GPU) is updated."""
+        """Return the findings in `sample`, at `position`; `memory` (by GPU) is updated."""
         last = memory.setdefault(sample.uuid or str(sample.gpu), GpuMemory())
         running = sorted({one.job for one in sample.processes if one.job})
         # An error since the sample before concerns the jobs of then too: their processes may be gone, and a lost GPU shows none.
