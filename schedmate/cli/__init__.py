@@ -50,6 +50,7 @@ COMMANDS = {
     "export": "Hand a job's numbers to TensorBoard or MLflow.",
     "advise": "Describe what a job trains, and estimate how long it runs.",
     "web": "Serve a page: jobs, verdicts and decisions in a browser.",
+    "logs": "Show and search the lines of a job.",
     "explain": "Explain why a job failed, on a page for a colleague.",
     "status": "Show the present state of a job, or of all.",
     "top": "Watch all jobs live in a terminal.",

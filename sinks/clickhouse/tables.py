@@ -6,6 +6,7 @@ from schedmate_records import Position, Record
 from . import tables_of_decisions, tables_of_jobs, tables_of_nodes
 from .columns import encoded, integer, plain, text, time
 from .table import Table
+from .table_of_lines import JOB_LINES
 
 Row = tuple[Position, Record]
 
@@ -13,6 +14,7 @@ TABLES: tuple[Table, ...] = (
     *tables_of_jobs.TABLES,
     *tables_of_nodes.TABLES,
     *tables_of_decisions.TABLES,
+    JOB_LINES,
     Table(
         "formats",
         records.KnownFormat,
