@@ -29,6 +29,7 @@ from schedmate_records import (
 from .attempts import AttemptMetrics, drop_displaced, may_follow, newest_attempt, superseded
 from .formats.known import KnownFormats
 from .incarnation import Belonging, IncarnationMetrics, belonging
+from .job_of_ranks import rank_event
 from .model_questions import SAMPLED_STREAMS, cited, format_question
 from .settings import ProcessorSettings
 from .stage import AnyStage, StageInput
@@ -226,6 +227,8 @@ class JobProcessor:
         if attempt is None:
             self.attempts.events.inc()
             return results
+        if event.kind in (EventKind.RANK_STARTED, EventKind.RANK_ENDED):
+            return [*results, *rank_event(attempt, event)]
         if event.kind is EventKind.ENDED:
             streams = [stream for name in attempt.waiting if (stream := state.streams.get(name))]
             attempt.waiting = []

@@ -75,6 +75,8 @@ class AttemptState(StageStates, kw_only=True):
         newest_stream: Name of the stream that printed last.
         sampled: Names of the streams whose lines are kept for questions about their formats.
         ranks: The newest step time of each rank.
+        open_ranks: Ranks that pipes reported as started, and not yet as ended.
+        rank_exit: Exit code and signal of the first rank that failed, else of the last that ended.
     """
 
     began: float
@@ -86,6 +88,8 @@ class AttemptState(StageStates, kw_only=True):
     newest_stream: str = ""
     sampled: list[str] = []
     ranks: RanksState = msgspec.field(default_factory=RanksState)
+    open_ranks: set[int] = set()
+    rank_exit: tuple[int | None, int | None] = (0, 0)
 
 
 class Early(msgspec.Struct, frozen=True):

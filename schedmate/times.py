@@ -27,6 +27,22 @@ def span(seconds: float) -> str:
     return ""
 
 
+def short_span(seconds: float) -> str:
+    """Return a time as `45 s`, `21 min`, `2 h 10 min` or `3 d 4 h`; of a negative one `0 s`."""
+    left = max(round(seconds), 0)
+    if left < 60:
+        return f"{left} s"
+    minutes = left // 60
+    if minutes < 60:
+        return f"{minutes} min"
+    (large, unit), (small, below) = (
+        ((minutes // 1440, "d"), (minutes // 60 % 24, "h"))
+        if minutes >= 1440
+        else ((minutes // 60, "h"), (minutes % 60, "min"))
+    )
+    return f"{large} {unit} {small} {below}" if small else f"{large} {unit}"
+
+
 def local(moment: datetime) -> str:
     """Return `moment` in this host's time, to the second."""
     return moment.astimezone().replace(tzinfo=None).isoformat(" ", "seconds")

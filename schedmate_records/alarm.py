@@ -22,6 +22,11 @@ class AlarmKind(StrEnum):
     STRAGGLER = "straggler"
     """One rank is slower than the others. Its seconds per step, and the median of all ranks."""
 
+    @property
+    def describes_ended(self) -> bool:
+        """Whether the alarm still describes an attempt that ended while it was raised."""
+        return self is AlarmKind.LOSS_NOT_FINITE
+
 
 class Alarm(Record, frozen=True, kw_only=True):
     """Something that begins to be wrong with a running job, or is over. Key: the job.

@@ -86,7 +86,15 @@ _ROLES = (
         ),
         writes=(
             *("job-metrics", "failures", "slowdowns", "alarms", "checkpoints", "estimates", "model-questions"),
-            *("job-events", "placements", "node-findings", "gpu-activity", "dead-letters", *STATE_TOPICS),
+            *(
+                "job-events",
+                "pipe-events",
+                "placements",
+                "node-findings",
+                "gpu-activity",
+                "dead-letters",
+                *STATE_TOPICS,
+            ),
             "job-logs",  # the lines of OpenTelemetry's requests, under their jobs' keys
         ),
         sees=ALL,

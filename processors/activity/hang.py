@@ -30,7 +30,7 @@ _LONGEST = 400
 
 
 class SideWork(StrEnum):
-    """What a job does beside its steps."""
+    """Work of a job other than its steps."""
 
     CHECKPOINT = "checkpoint"
     COMPILATION = "compilation"
@@ -71,9 +71,9 @@ class SideWorkState(msgspec.Struct):
         if progress >= 0:
             self.phase = None
         for index in range(max(len(chunk.lines) - LINES, progress + 1), len(chunk.lines)):
-            said = phase_of(chunk.templates[index][:_LONGEST])
-            if said is not None:
-                self.phase = None if said is SideWork.OVER else said
+            phase = phase_of(chunk.templates[index][:_LONGEST])
+            if phase is not None:
+                self.phase = None if phase is SideWork.OVER else phase
 
     def on_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Take what is told of a save. One that goes on beside the training explains no silence."""
@@ -104,7 +104,7 @@ def phase_of(template: str) -> SideWork | None:
 GAPS = 16
 """Gaps between reports that are remembered."""
 LEAST_GAPS = 3
-"""Fewer say nothing."""
+"""Minimum number of gaps for a limit."""
 TIMES_USUAL, TIMES_LONGEST = 10.0, 2.5
 """Reports that stay away for so many times the usual gap, and the longest one, are an alarm by themselves."""
 
@@ -259,13 +259,13 @@ def _hang(  # noqa: PLR0917  # what is known, and what it shows
     silence = state.silence
     who = culprit(gpus, state.ranks, activity)
     if len(silence.gaps) < LEAST_GAPS:
-        usual, said = None, f"nothing was printed for {lasts:.0f} s, and no training report ever"
+        usual, detail = None, f"nothing was printed for {lasts:.0f} s, and no training report ever"
     else:
         usual = median(silence.gaps)
-        at = "" if silence.step is None else f" after step {silence.step}"
-        said = f"no report for {lasts:.0f} s{at}, where one came every {usual:.3g} s"
+        at = "" if silence.step is None else f" since step {silence.step}"
+        detail = f"no report{at}; one came every {usual:.3g} s before"
     what = {
         GpuState.WAITING: "; its GPUs wait in a kernel that does not end (a collective whose peer is missing)",
         GpuState.IDLE: "; its GPUs are idle (it hangs on the host)",
     }
-    return Hang(since, lasts, usual, limit, activity, who, said + (what[activity] if activity else "") + who.words)
+    return Hang(since, lasts, usual, limit, activity, who, detail + (what[activity] if activity else "") + who.words)

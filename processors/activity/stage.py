@@ -1,4 +1,4 @@
-"""What a job's log and its GPUs say together: a hang, and GPUs that are held and idle."""
+"""Alarms that follow from a job's log and its GPUs: a hang, and GPUs that are held and idle."""
 
 from collections.abc import Sequence
 
@@ -29,8 +29,8 @@ class ActivityState(StandingAlarms):
 
     Attributes:
         over: It has ended.
-        agreed: The GPUs agreed that it hangs, when that was told last.
-        again_s: Seconds of a hang at which it is told again.
+        agreed: The GPUs agreed that it hangs, when the alarm was written last.
+        again_s: Seconds of a hang at which the alarm is written again.
         hang: What its log says.
         gpus: What its GPUs do.
     """
@@ -43,7 +43,7 @@ class ActivityState(StandingAlarms):
 
 
 class ActivityMetrics:
-    """What was told."""
+    """Counts of alarms."""
 
     def __init__(self) -> None:
         about = "Alarms raised: hangs, told by whether the log alone shows them or GPUs that wait or are idle agree, and GPUs held idle."
@@ -57,9 +57,10 @@ class ActivityMetrics:
 
 
 class ActivityMonitor(Stage[ActivityState]):
-    """Says when a job hangs, and when it holds GPUs that do nothing, and when that is over.
+    """Raises an alarm when a job hangs or holds GPUs that do nothing, and ends it.
 
-    A hang is told again when the GPUs say which it is, and whenever it has lasted twice as long: what acts on long ones needs no clock.
+    The alarm of a hang is written again when the GPUs show its kind, and whenever it has lasted twice as long: what acts on long ones needs
+    no clock.
 
     Args:
         hang_s: Seconds without a report that are never a hang, where the log alone speaks.
@@ -97,7 +98,7 @@ class ActivityMonitor(Stage[ActivityState]):
         return self._end(AlarmKind.HANG, seen, position, state)
 
     def on_chunk(self, chunk: ClassifiedChunk, position: Position, state: ActivityState) -> list[Alarm]:
-        """Return a hang where the job is heard of, but its reports have stayed away for too long."""
+        """Return a hang if lines or heartbeats come, but no report has come for too long."""
         if state.over:
             return []
         state.gpus.runs_on(chunk.node)

@@ -16,7 +16,7 @@ _SIGMA = 1.4826
 
 
 class Crossing(Enum):
-    """What a number says of its level."""
+    """Position of a number relative to its level."""
 
     NONE = 0
     ABOVE = 1

@@ -49,6 +49,11 @@ class Ending(NamedTuple):
         return self.exit_code == 0 and not self.signal and self.word in {"", "COMPLETED", "SUCCEEDED"}
 
     @property
+    def cancelled(self) -> bool:
+        """True where the scheduler reports that a person cancelled the attempt."""
+        return self.word == "CANCELLED"
+
+    @property
     def known(self) -> bool:
         """False where nothing is known of the ending: a stored file."""
         return self.exit_code is not None or bool(self.signal) or bool(self.word)

@@ -113,6 +113,8 @@ class FailureHandler:
         """Return the verdict on all lines so far, tracebacks that are still open included, where it says anything new."""
         alone = by_ending(ending)
         ranked = [] if ending.well else _final(_closed(state), alone, state.reported)
+        if ending.cancelled and ranked and ranked[0].error_type is ErrorType.OTHER:
+            ranked = []  # what a person cancelled did not fail, unless it shows a cause of its own
         if ranked:
             ranked[0] = informed(ranked[0], alone or next((one for one in ranked if one.kind == EXIT), None))
             said = verdict(ranked, ending.job, ending.attempt, state.revision + 1, ending)

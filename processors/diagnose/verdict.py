@@ -69,13 +69,19 @@ def retracted(job: str, time: float, attempt: int, revision: int, ending: Ending
         attempt=attempt,
         revision=revision,
         time=time,
-        message="the attempt ended well" if ending and ending.well else "the job went on after it",
+        message=_why_retracted(ending),
         error_type=ErrorType.NONE,
         final=ending is not None,
         exit_code=ending.exit_code if ending else None,
         signal=(ending.killed_by or None) if ending else None,
     )
     return identified(said)
+
+
+def _why_retracted(ending: Ending | None) -> str:
+    if ending and ending.cancelled:
+        return "the attempt was cancelled"
+    return "the attempt ended well" if ending and ending.well else "the job went on after it"
 
 
 def informed(root: Candidate, alone: Candidate | None) -> Candidate:

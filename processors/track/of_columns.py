@@ -89,6 +89,7 @@ def measured_before(view: ClassifiedChunk, state: TrackState, place: int, report
         throughput_unit=known.throughput_unit if known else None,
         loss=state.loss,
         loss_not_finite=state.loss_not_finite,
+        loss_step=state.loss_step,
         confidence=known.confidence if known else 0.0,
         method=known.method if known else "unknown",
         reports=reports,
@@ -269,7 +270,7 @@ def _with_loss(metric: JobMetric, lossy: Sequence[LossValue], state: TrackState)
     weak = state.kept.loss.score < needed or _stopped([each.line for each in lossy], state.window)
     if metric.loss is not None and (same or weak):
         return metric
-    return msgspec.structs.replace(metric, loss=lossy[-1].loss)
+    return msgspec.structs.replace(metric, loss=lossy[-1].loss, loss_step=None)
 
 
 def _stopped(lines: Sequence[int], window: Sequence[Report]) -> bool:

@@ -210,12 +210,16 @@ class MetricTracker:
             return None
         begins = not state.loss_not_finite
         self._remember_loss(view, state, [report for report, _ in lines])
+        began = begins_at(view) if begins and state.loss_not_finite else None
+        first = None if began is None else self._read(view, state, began)[0]
+        if first is not None and first.step is not None:
+            state.loss_step = first.step
         if may_wait and not state.loss_not_finite and 0 < state.window[-1].time - state.reported_at < SPACED_S:
             return None
         self.metrics.records.inc()
         metric = self._metric(Printed.of(view), state, summarise(state.window))
-        if begins and metric.loss_not_finite and (place := begins_at(view)) is not None:
-            metric = msgspec.structs.replace(metric, evidence=[*metric.evidence, view.evidence(place)])
+        if began is not None and metric.loss_not_finite:
+            metric = msgspec.structs.replace(metric, evidence=[*metric.evidence, view.evidence(began)])
         if metric.step_time_s is not None or metric.throughput is not None:
             state.reported_at = state.window[-1].time
             return metric
@@ -271,9 +275,14 @@ class MetricTracker:
 
     def _remember_loss(self, view: ClassifiedChunk, state: TrackState, reports: Sequence[Report]) -> None:
         """Keep the newest loss, which may stand further back than the newest reports (a bar redrawn between two of them)."""
-        newest = next((report for report in reversed(reports) if report.has_loss), None)
-        if newest is not None:
+        lossy = [place for place, report in enumerate(reports) if report.has_loss]
+        if lossy:
+            was_not_finite, newest = state.loss_not_finite, reports[lossy[-1]]
             state.loss, state.loss_not_finite = newest.loss, newest.loss is None
+            if newest.loss is not None:
+                state.loss_step = _step_at(reports, lossy[-1])
+            elif not was_not_finite:
+                state.loss_step = _first_bad_step(max(reports, state.window, key=len))
             return
         place = view.classes.rfind(PROGRESS)
         while place >= 0:
@@ -281,7 +290,7 @@ class MetricTracker:
             if "oss" in line or "LOSS" in line:
                 report, _ = self._read(view, state, place)
                 if report is not None and report.has_loss:
-                    state.loss, state.loss_not_finite = report.loss, report.loss is None
+                    state.loss, state.loss_not_finite, state.loss_step = report.loss, report.loss is None, report.step
                     return
             place = view.classes.rfind(PROGRESS, 0, place)
 
@@ -307,6 +316,7 @@ class MetricTracker:
             throughput_unit=summary.throughput_unit,
             loss=summary.loss if summary.has_loss else state.loss,
             loss_not_finite=summary.loss is None if summary.has_loss else state.loss_not_finite,
+            loss_step=state.loss_step if state.loss_not_finite or summary.loss_step is None else summary.loss_step,
             confidence=summary.confidence,
             method=summary.method,
             reports=len(state.window),
@@ -315,6 +325,18 @@ class MetricTracker:
             over_ranks=of_stream(state.window, summary.step_time_s),
             evidence=[_evidence(report, printed) for report in resting],
         )
+
+
+def _first_bad_step(reports: Sequence[Report]) -> int | None:
+    """Return the step since which no report has a finite loss."""
+    lossy = [place for place, report in enumerate(reports) if report.has_loss]
+    finite = max((place for place in lossy if reports[place].loss is not None), default=-1)
+    return next((_step_at(reports, place) for place in lossy if place > finite), None)
+
+
+def _step_at(reports: Sequence[Report], place: int) -> int | None:
+    """Return the step that the report at `place`, or the newest before it, names."""
+    return next((each.step for each in reversed(reports[: place + 1]) if each.step is not None), None)
 
 
 @lru_cache(maxsize=4096)

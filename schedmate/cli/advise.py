@@ -30,7 +30,7 @@ class _JobUnlessNamed(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put `job` before what names no command."""
-        if args and args[0] not in self.commands and args[0] != "--help":
+        if args and args[0] not in self.commands:
             args = ["job", *args]
         return super().parse_args(ctx, args)
 
@@ -80,6 +80,8 @@ def command(  # noqa: PLR0917  # all of them by name or place
 
     With --metadata, show what a training job is: model, task, data, length, batch, learning rate. The source is read and never run; a field
     that the source does not show is unknown (null).
+
+    `schedmate advise train` trains the model, and `schedmate advise serve` answers the same questions over HTTP.
 
     Example: `schedmate advise train.sh`; nothing is known before `schedmate import sacct FILE`, or jobs that the advisor saw end.
 

@@ -48,8 +48,13 @@ def print_rows(
     as_csv: bool = False,
     empty: str = "no rows",
     relative: bool = True,
+    compact: bool = False,
 ) -> None:
-    """Print `rows` as asked for. `empty` is what a person reads where there are none; `relative` shows times as `3 minutes ago`."""
+    """Print `rows` as asked for.
+
+    `empty` is what a person reads where there are none; `relative` shows times as `3 minutes ago`; with `compact` each row is one line of a
+    terminal, and what is too long for its column ends in `…`.
+    """
     if as_json and as_csv:
         raise typer.BadParameter("--json and --csv exclude each other")
     if as_json:
@@ -67,8 +72,10 @@ def print_rows(
         texts = [[as_text(value, ago if relative else local) for value in row] for row in rows]
         width = out.width if width_is_told() else None
         out.width = max(out.width, sum(map(_widest, zip(columns, *texts, strict=True))) + GAP * len(columns))
+        fitted = one_line_table(columns, texts, width) if compact and width is not None else None
         out.print(
-            table(columns, texts, width)
+            fitted
+            or table(columns, texts, width)
             or blocks(columns, [[as_text(each, local_and_ago) for each in row] for row in rows]),
             width=width,
         )
@@ -87,6 +94,24 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int | No
         return None
     shown = Table(
         *(Column(columns[place], width=share, overflow="fold") for place, share in zip(kept, widths, strict=True)),
+        box=None, pad_edge=False, padding=(0, GAP, 0, 0),
+    )  # fmt: skip
+    for row in rows:
+        shown.add_row(*(Text(row[place]) for place in kept))
+    return shown
+
+
+def one_line_table(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Table | None:
+    """Return `rows` as a table of one line a row, without columns that hold nothing; None where `width` is too small for it."""
+    kept = [place for place in range(len(columns)) if any(row[place] for row in rows)]
+    most = [_widest([columns[place], *(row[place] for row in rows)]) for place in kept]
+    room = width - GAP * (len(kept) - 1)
+    shares = (_shares([min(each, least) for each in most], most, room) for least in (24, 18, 14, 12, 10, 8, 6))
+    widths = next((each for each in shares if each is not None), None)
+    if widths is None:
+        return None
+    shown = Table(
+        *(Column(columns[place], width=share, no_wrap=True, overflow="ellipsis") for place, share in zip(kept, widths, strict=True)),
         box=None, pad_edge=False, padding=(0, GAP, 0, 0),
     )  # fmt: skip
     for row in rows:

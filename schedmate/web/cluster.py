@@ -8,7 +8,7 @@ from sinks.clickhouse import QueryResult
 
 from .database import Database
 from .decisions import list_decisions, standing_stops
-from .jobs import all_jobs, count_jobs, in_condition, with_pace
+from .jobs import RUNNING, all_jobs, count_jobs, in_condition, with_pace
 
 DAYS: Final = 7  # days of the overview
 SHOWN: Final = 8
@@ -128,7 +128,7 @@ def cluster(database: Database, known: Overview) -> Cluster:
 
 
 def _throughput(database: Database, jobs: Sequence[Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]]:
-    run = {row["job"] for row in jobs if row["condition"] in ("running", "unknown")}
+    run = {row["job"] for row in jobs if row["condition"] in RUNNING}
     found: dict[str, dict[str, Any]] = {}
     for row in database.rows(_THROUGHPUT, minutes=RECENT_MINUTES, units=ADDED_UP):
         if row["job"] in run:

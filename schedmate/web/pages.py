@@ -145,10 +145,13 @@ class Pages:
             points = ((curve.name, curve.unit, *point) for curve in known.curves for point in curve.points)
             return as_csv("job", ("measurement", "unit", "unix_time", "value", "attempt"), points)
         parts = list(sections(facts, self._signatures)) if facts else []
-        marks, plot = known.marks[::-1], draw(known)
+        now = time.time()
+        runs = row is not None and row["condition"] in jobs.RUNNING and attempt in (None, row["attempt"])
+        marks, plot = known.marks[::-1], draw(known, now if runs else None)
         return render(
             request, "job.html",
             name=name, job=found.job, others=found.others, row=row, estimate=estimate,
+            state=jobs.sentence(row, now) if row else "",
             expected=expected(estimate) if estimate else None, start=starts(start) if start else "",
             parts_of=parts, timeline=known, marks=marks, plot=plot, curves=plot_data(known, plot) if plot else "", facts=facts,
             attempts=sorted({mark.attempt for mark in marks}), ranks=rank_map(self._database, found.job, reports),

@@ -78,8 +78,11 @@ class Plot:
     until: float
 
 
-def draw(known: Timeline) -> Plot | None:
-    """Return the plot of `known`, all curves on one axis of time; None where nothing was measured."""
+def draw(known: Timeline, until: float | None = None) -> Plot | None:
+    """Return the plot of `known`, all curves on one axis of time; None where nothing was measured.
+
+    The axis reaches to `until`, in seconds since 1970: the present, for a job that runs.
+    """
     if not known.curves:
         return None
     moments = [at for curve in known.curves for at, _, _ in curve.points]
@@ -87,7 +90,7 @@ def draw(known: Timeline) -> Plot | None:
     # A job may wait for days before it starts: what is far from all measurements would squeeze them. A hang that ends must be seen.
     marks = [mark for mark in known.marks if min(moments) - near <= mark.at <= max(moments) + near]
     moments += [mark.at for mark in marks]
-    axis = _Axis(min(moments), max(moments))
+    axis = _Axis(min(moments), max([*moments, *([] if until is None else [until])]))
     panels = [_panel(curve, place * (HEIGHT + GAP) + GAP, axis) for place, curve in enumerate(known.curves)]
     foot = len(panels) * (HEIGHT + GAP)
     lines = [Line(axis.x(mark.at), GROUPS.get(mark.kind, "act"), _label(mark), mark.at) for mark in marks]

@@ -6,15 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-import structlog
 from clickhouse_connect.driver.client import Client
 
 from ..errors import SinkRejected, TablesMissing
 from .faults import translated_errors
 from .retention import set_retention
 from .tables import TABLES
-
-log = structlog.get_logger(__name__)
 
 _REMEMBERED = """
 CREATE TABLE IF NOT EXISTS schema_migrations
@@ -104,7 +101,6 @@ def migrate(
                 [[migration.version, migration.name, migration.checksum]],
                 column_names=["version", "name", "checksum"],
             )
-        log.info("migrated", migration=migration.name, database=client.database)
         ran.append(migration.name)
     if keep_days is not None:
         set_retention(client, keep_days)

@@ -131,13 +131,21 @@ def _is_of(kind: str, text: str) -> bool:
         return False
 
 
-def ask(client: Client, sql: str, values: Mapping[str, str | list[str]] | None = None) -> QueryResult:
+def ask(
+    client: Client, sql: str, values: Mapping[str, str | list[str]] | None = None, *, typed: bool = False
+) -> QueryResult:
     """Return the answer to `sql`, with `values` (a list for an `Array(String)`) bound to its `{name:Type}` parameters.
+
+    Args:
+        client: Client of the database.
+        sql: The query.
+        values: Values of its parameters.
+        typed: A person typed the query: unknown names in it are the person's.
 
     Raises:
         SinkRejected: The server refuses it; the message states why.
         SinkUnavailable: The server is away.
     """
-    with translated_errors("asking ClickHouse"):
+    with translated_errors("asking ClickHouse", typed=typed):
         result = client.query(sql, parameters=dict(values or {}))
     return QueryResult(result.column_names, result.result_rows)

@@ -65,7 +65,7 @@ def checked_statement(client: Client, sql: str, values: Mapping[str, str], *, em
         _refuse("a statement that only returns rows", found[1].upper())
     if first in ("SHOW", "EXISTS") and "(" in plain:  # the tree that is looked at below leaves its conditions out
         _refuse(f"{first} without parentheses", statement)
-    with translated_errors("checking the statement"):
+    with translated_errors("checking the statement", typed=True):
         lines = [str(row[0]) for row in client.query(f"EXPLAIN AST {statement}", parameters=dict(values)).result_rows]
         refused = frozenset(client.query(_REFUSED).result_columns[0]) - _TABLE_FUNCTIONS | _OUTSIDE
     nodes = [(found[1], found[2]) for found in map(_NODE.match, lines) if found]

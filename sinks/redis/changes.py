@@ -80,11 +80,15 @@ def _text(value: Any) -> str:
 
 
 def _fields(**values: Any) -> dict[str, str]:
+    return _named(values)
+
+
+def _named(values: Mapping[str, Any]) -> dict[str, str]:
     return {name: _text(value) for name, value in values.items()}
 
 
 def _event(place: Position, event: records.JobEvent) -> list[SectionUpdate]:
-    if event.kind is EventKind.DESCRIBED:
+    if event.kind in (EventKind.DESCRIBED, EventKind.RANK_STARTED, EventKind.RANK_ENDED):
         return []
     # What a pipe reports changes nothing once a scheduler has reported the job, whatever attempt or time the pipe names.
     lifted = _position(event.attempt + _SCHEDULED * (not event.by_producer), _micros(event.time), place.offset)
@@ -148,6 +152,8 @@ def _metric(place: Position, metric: records.JobMetric) -> list[SectionUpdate]:
         throughput=metric.throughput,
         throughput_unit=metric.throughput_unit,
         loss=metric.loss,
+        loss_not_finite=metric.loss_not_finite or None,
+        loss_step=metric.loss_step,
         metric_confidence=metric.confidence,
         metric_method=metric.method,
     )
@@ -178,8 +184,14 @@ def _metric(place: Position, metric: records.JobMetric) -> list[SectionUpdate]:
 
 def _alarm(place: Position, alarm: records.Alarm) -> list[SectionUpdate]:
     at = _position(alarm.attempt, _micros(alarm.time), place.offset)
-    fields = {f"alarm_{alarm.kind}": alarm.detail if alarm.raised else ""}
-    return [SectionUpdate("job", alarm.job, f"alarm_{alarm.kind}_at", at, fields, newest_only=True)]
+    detail, since, attempt, over = (f"{name}alarm_{alarm.kind}" for name in ("", "since_", "attempt_", "over_"))
+    if alarm.raised:
+        fields = _named({detail: alarm.detail, since: alarm.since, attempt: alarm.attempt, over: None})
+    elif alarm.kind.describes_ended:
+        fields = _named({over: alarm.time})
+    else:
+        fields = dict.fromkeys((detail, since, attempt, over), "")
+    return [SectionUpdate("job", alarm.job, f"alarm_{alarm.kind}_at", at, fields)]
 
 
 def _checkpoint(place: Position, checkpoint: records.Checkpoint) -> list[SectionUpdate]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
-from schedmate_records import GpuSample, InvalidRecord, NodeFinding, Quota, Record, decode
+from schedmate_records import AlarmKind, GpuSample, InvalidRecord, NodeFinding, Quota, Record, decode
 
 from .connect import translate_errors
 from .keys import PREFIX, Keys
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _Kept = TypeVar("_Kept", bound=Record)
 
-_FIELDS = frozenset(JobStatus.__struct_fields__) - {"job", "ranks", "failures", "alarms"}
+_FIELDS = frozenset(JobStatus.__struct_fields__) - {"job", "ranks", "failures", "alarms", "alarms_since"}
 _LISTS = {"nodes", "verdict_confirmed_by", "verdict_contradicted_by"}
 
 
@@ -103,6 +103,17 @@ def _read(client: "redis.Redis", names: list[str], keys: Keys) -> list[JobStatus
     return [status_of(name, found[2 * index], found[2 * index + 1]) for index, name in enumerate(names)]
 
 
+def _is_shown(kind: AlarmKind, fields: Mapping[str, str], attempt: int) -> bool:
+    """Return whether an alarm is raised, or was when the newest attempt ended and still describes it."""
+    if not fields.get(f"alarm_{kind}"):
+        return False
+    over = fields.get(f"over_alarm_{kind}")
+    if over is None:
+        return fields.get("state") != "ended" or kind.describes_ended
+    ended, of_attempt = fields.get("ended"), int(fields.get(f"attempt_alarm_{kind}", attempt))
+    return ended is not None and float(over) >= float(ended) and of_attempt == attempt
+
+
 def status_of(job: str, fields: Mapping[str, str], ranks: Mapping[str, str]) -> JobStatus | None:
     """Return the state of `job` that its two hashes hold; None where nothing is known of it."""
     if not fields:
@@ -122,8 +133,11 @@ def status_of(job: str, fields: Mapping[str, str], ranks: Mapping[str, str]) -> 
     texts = [text for name, text in fields.items() if name.startswith("failure:") and not name.endswith(":at")]
     failures = [msgspec.json.decode(text, type=FailedAttempt) for text in texts]
     values["failures"] = sorted(failures, key=lambda one: one.attempt)
-    alarms = {name: text for name, text in fields.items() if name.startswith("alarm_") and not name.endswith("_at")}
-    values["alarms"] = {name.removeprefix("alarm_"): text for name, text in sorted(alarms.items()) if text}
+    kinds = [kind for kind in AlarmKind if _is_shown(kind, fields, values["attempt"])]
+    values["alarms"] = {kind.value: fields[f"alarm_{kind}"] for kind in sorted(kinds)}
+    values["alarms_since"] = {
+        kind.value: since for kind in kinds if (since := fields.get(f"since_alarm_{kind}")) is not None
+    }
     values["job"] = job
     values["ranks"] = sorted((rank for rank in reports if rank.attempt == newest), key=lambda rank: rank.rank)
     return msgspec.convert(values, JobStatus, strict=False)

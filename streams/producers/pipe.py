@@ -74,7 +74,9 @@ def run_pipe(
             chunk_lines=int(numbers["chunk_lines"]),
             chunk_seconds=numbers["chunk_seconds"],
             log=log,
-            run=ShippingRun(began, command) if identity.whole else None,
+            run=ShippingRun(began, command, None, identity.rank if identity.part else None)
+            if identity.whole or identity.part
+            else None,
             receiver=receiver,
         )
     return follow(child, settings, connect) if child else filter_through(settings, connect)

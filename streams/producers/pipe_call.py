@@ -58,7 +58,8 @@ def identified(
             return None
         else:
             # Without its rank nobody knows whether it is all of the job.
-            found.whole = found.whole and len(env) == len(environment) and "rank" not in options
+            certain = len(env) == len(environment) and ("rank" not in options or numbers.get("rank") is not None)
+            found.whole, found.part = found.whole and certain, found.part and certain
             return found
 
 

@@ -1,4 +1,4 @@
-"""Reads Slurm's accounting: the output of `sacct --allusers --parsable2 --format=...` (sacct(1), Slurm 22.05).
+"""Reads Slurm's accounting: what `COMMAND` prints (sacct(1), Slurm 22.05).
 
 Its rows come from a file that a person hands over. A row that cannot be read is counted and passed over, never guessed.
 """
@@ -14,18 +14,20 @@ from .job import Completion, Submission
 COLUMNS = (
     "JobID",
     "User",
-    "Partition",
-    "JobName",
     "State",
     "Submit",
     "Start",
     "End",
+    "WorkDir",
+    "SubmitLine",
+    "JobName",
+    "Partition",
     "ReqTRES",
-    "TimelimitRaw",
     "ReqNodes",
+    "TimelimitRaw",
 )
-COMMAND = f"sacct --allusers --parsable2 --starttime=now-90days --format={','.join(COLUMNS)}"
-"""What to run. `TZ=UTC SLURM_TIME_FORMAT=%s` before it makes times independent of the place."""
+COMMAND = f"TZ=UTC sacct -a -X -P -S now-90days -o {','.join(COLUMNS)}"
+"""Command whose output `schedmate import sacct` and `schedmate advise train` read. `-X` leaves steps out. SubmitLine needs Slurm 21.08."""
 NEEDED = ("JobID", "State", "Submit", "Start", "End")
 FINISHED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "DEADLINE", "BOOT_FAIL")
 LONGEST_LINE = 65_536

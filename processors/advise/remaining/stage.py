@@ -31,12 +31,16 @@ SPACED_S = 10.0
 
 
 class LastEstimate(msgspec.Struct, frozen=True):
-    """The estimate told last: when, the end that it expects, and the ends of its interval, all in seconds since 1970."""
+    """The estimate that was made last: when, the end that it expects, and the ends of its interval, all in seconds since 1970.
+
+    `done` is the share of the work that was done then; None where only what remains is known.
+    """
 
     time: float
     end: float
     low: float
     high: float | None
+    done: float | None = None
 
 
 class RemainingState(msgspec.Struct):
@@ -134,17 +138,18 @@ class Remaining(Stage[RemainingState]):
         _mark(ProgressMark(metric.time, left.units), state)
         fewer, more = (0.0 if left.unit == BY_LOG else 1.0), (1.0 if left.unit == "epochs" else 0.0)
         found = forecast(state.marks, fewer, more, open_ended=left.open_ended)
-        if found is None or not _material(found, metric.time, state.told):
+        done = _done(state.progress, left.units)
+        if found is None or not (_moved_on(done, state.told) or _material(found, metric.time, state.told)):
             return retracted
-        return [*retracted, *self._emit(metric, found, left.units, position, state)]
+        return [*retracted, *self._emit(metric, found, done, position, state)]
 
     def _emit(
-        self, metric: JobMetric, found: RemainingForecast, rest: float, position: Position, state: RemainingState
+        self, metric: JobMetric, found: RemainingForecast, done: float | None, position: Position, state: RemainingState
     ) -> list[Estimate]:
         if state.revision >= REVISIONS:
             return []
         now, ran = metric.time, metric.time - (state.began if state.began is not None else metric.time)
-        state.told = LastEstimate(now, now + found.remaining_s, now + found.low_s, _plus(now, found.high_s))
+        state.told = LastEstimate(now, now + found.remaining_s, now + found.low_s, _plus(now, found.high_s), done)
         state.revision += 1
         self.metrics.estimates.inc()
         return [
@@ -160,7 +165,7 @@ class Remaining(Stage[RemainingState]):
                 remaining_s=found.remaining_s,
                 remaining_low_s=found.low_s,
                 remaining_high_s=found.high_s,
-                done=_done(state.progress, rest),
+                done=done,
                 method=PROGRESS,
                 evidence=metric.evidence[:1],
             )
@@ -211,6 +216,13 @@ def _done(progress: Progress, rest: float) -> float | None:
         case _:
             pass
     return 1 - rest / whole if whole else None
+
+
+def _moved_on(done: float | None, told: LastEstimate | None) -> bool:
+    """Return whether a hundredth more of the work is done than was stated, or all of it."""
+    if done is None or told is None or told.done is None:
+        return False
+    return done >= told.done + 0.01 or done == 1 > told.done
 
 
 def _material(found: RemainingForecast, now: float, told: LastEstimate | None) -> bool:

@@ -19,8 +19,9 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as MailHandler
 
 from schedmate.notifications.channels import ChannelError, EmailChannel, SlackChannel, WebhookChannel
-from schedmate.notifications.message import Notification, Urgency, describe
+from schedmate.notifications.message import Notification, describe
 from schedmate.notifications.notifier import Notifier
+from schedmate.notifications.urgency import Urgency
 from schedmate_records import (
     Action,
     Alarm,
@@ -245,6 +246,36 @@ def test_by_severity_and_each_once(web: Web) -> None:
     notifier.close()
     assert [body["title"] for _, body in web.got] == ["restart job 1: failed"] * 2
     assert value(notifier.metrics.repeats) == 1
+
+
+def test_one_message_states_the_verdict_once_it_has_settled(web: Web) -> None:
+    notifier = Notifier({WebhookChannel(web.url): Urgency.INFO}, clock=lambda: NOW, settle_s=0.2)
+    first = failure(final=True, error_type=ErrorType.UNKNOWN, signature="exit_1", revision=1)
+    take_all(notifier, first, failure(final=True, signature="xid_79", revision=2))
+    until(lambda: len(web.got) == 1)
+    other_job = failure(final=True, signature="xid_79", job="other")
+    take_all(notifier, other_job, failure(final=True, signature="xid_79", attempt=1))
+    notifier.close()
+    assert [body["title"] for _, body in web.got] == [f"Job {first.job}: failed (xid 79)", "Job other: failed (xid 79)"]
+    assert value(notifier.metrics.repeats) == 1, "the same cause on the next attempt of the job"
+
+
+def test_a_failure_is_new_by_the_end_of_its_attempt(web: Web) -> None:
+    notifier = Notifier({WebhookChannel(web.url): Urgency.INFO}, clock=lambda: NOW + 3600, settle_s=0.0)
+    hung = failure(final=True, signature="nccl_watchdog_timeout")
+    end = JobEvent(id="end", job=hung.job, kind=EventKind.ENDED, time=NOW + 3600, exit_code=1)
+    take_all(notifier, end, hung)
+    notifier.close()
+    assert len(web.got) == 1
+
+
+def test_a_cancelled_job_is_no_failure(web: Web) -> None:
+    notifier = Notifier({WebhookChannel(web.url): Urgency.INFO}, clock=lambda: NOW, settle_s=0.0)
+    one = failure(final=True, error_type=ErrorType.OTHER, signature="cancelled")
+    end = JobEvent(id="end", job=one.job, kind=EventKind.ENDED, time=NOW, state="CANCELLED by 1000", scheduler="slurm")
+    take_all(notifier, end, one)
+    notifier.close()
+    assert web.got == []
 
 
 def test_one_channel_that_is_away_holds_up_nothing(web: Web) -> None:
