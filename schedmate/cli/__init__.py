@@ -52,6 +52,7 @@ COMMANDS = {
     "web": "Serve a page: jobs, verdicts and decisions in a browser.",
     "logs": "Show and search the lines of a job.",
     "explain": "Explain why a job failed, on a page for a colleague.",
+    "report": "Show what a job requested and used, and a month's goodput.",
     "status": "Show the present state of a job, or of all.",
     "top": "Watch all jobs live in a terminal.",
     "decisions": "Show decisions and what became of them; approve, reject, stop.",
