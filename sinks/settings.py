@@ -36,3 +36,6 @@ class RedisSettings(BaseModel, frozen=True, extra="forbid"):
     ssl_cafile: str = Field("", description="Certificate authority of rediss://, PEM; empty: the system's own.")
     prefix: str = Field("schedmate:", description="Prefix of all keys.")
     expire_days: PositiveFloat = Field(7.0, description="A job's state goes so long after its last change.")
+    job_series: NonNegativeInt = Field(
+        0, description="Running jobs that have Prometheus series of their own at the sink, at most; 0: none."
+    )

@@ -35,7 +35,7 @@ _SECONDS = 1.0
 
 
 class JobLineMetrics:
-    """What was stored of jobs' lines."""
+    """Counts of stored and omitted lines."""
 
     def __init__(self) -> None:
         self.lines = Counter("schedmate_job_lines", "Lines of jobs handed to ClickHouse.", registry=None)
