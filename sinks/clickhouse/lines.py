@@ -30,6 +30,11 @@ _STREAMS = (
     "argMax(toString(l.node), l.time) AS node FROM job_lines AS l WHERE {conditions} "
     "GROUP BY attempt, rank, stream, incarnation, producer ORDER BY attempt, rank, stream DESC, min(l.time)"
 )
+_AT = (
+    "SELECT attempt, rank, toString(stream) AS stream, incarnation, toString(producer) AS producer, toString(node) AS node, piece "  # noqa: S608 - our own names
+    f"FROM job_lines WHERE job = {{job:String}} AND {OF_INCARNATION} "
+    "AND src_partition = {partition:Int32} AND src_offset = {offset:Int64} ORDER BY line != {line:Int64}, piece LIMIT 1"
+)
 _OWN = f"job = {{job:String}} AND {OF_INCARNATION}"
 _OF_STREAM = (
     "job = {job:String} AND attempt = {attempt:Int64} AND rank = {rank:Int64} AND stream = {stream:String} "
@@ -154,6 +159,42 @@ def last_place(client: Client, job: FoundJob) -> dict[int, tuple[int, int]]:
     """Return the offset and the piece of the newest line of `job` in each partition. Raises as `ask` does."""
     sql = f"SELECT src_partition, max((src_offset, piece)) FROM job_lines WHERE {_OWN} GROUP BY src_partition"  # noqa: S608
     return {partition: (offset, piece) for partition, (offset, piece) in ask(client, sql, _of(job)).rows}
+
+
+def lines_at(
+    client: Client, job: FoundJob, place: Position, line: int, near: int
+) -> tuple[LineStream, list[StoredLine], int] | None:
+    """Return the lines around one, `near` before and after it, with their stream and the index of that one; None where it is not stored.
+
+    Args:
+        client: Client of a migrated database.
+        job: The job that printed it.
+        place: The message that holds it.
+        line: Its number; where the message does not hold that, its first line is meant.
+        near: Lines before and after it at most.
+
+    Raises:
+        SinkRejected: The table is missing.
+        SinkUnavailable: The server is away.
+    """
+    at = {"partition": str(place.partition), "offset": str(place.offset), "line": str(line)}
+    found = ask(client, _AT, {**_of(job), **at}).rows
+    if not found:
+        return None
+    stream, piece = LineStream(*found[0][:6]), int(found[0][6])
+    names = ("attempt", "rank", "stream", "incarnation", "producer")
+    values = {"job": job.job, "piece": str(piece)} | {name: str(getattr(stream, name)) for name in names}
+    halves = [
+        ask(
+            client,
+            f"SELECT {_LINES} FROM job_lines FINAL WHERE {_OF_STREAM} AND piece {side} {{piece:Int64}} "  # noqa: S608 - our own names
+            f"ORDER BY piece {order} LIMIT {int(count)}",
+            values,
+        ).rows
+        for side, order, count in (("<=", "DESC", near + 1), (">", "ASC", near))
+    ]
+    lines = [StoredLine(*row) for row in (*reversed(halves[0]), *halves[1])]
+    return stream, lines, len(halves[0]) - 1
 
 
 def new_lines(
