@@ -10,7 +10,7 @@ from schedmate_records import Position
 
 from ..errors import SinkRejected, UnknownFault
 from .faults import translated_errors
-from .incarnations import OF_INCARNATION, FoundJob
+from .incarnations import FoundJob
 from .queries import ask
 
 PAGE = 5_000
@@ -32,10 +32,10 @@ _STREAMS = (
 )
 _AT = (
     "SELECT attempt, rank, toString(stream) AS stream, incarnation, toString(producer) AS producer, toString(node) AS node, piece "  # noqa: S608 - our own names
-    f"FROM job_lines WHERE job = {{job:String}} AND {OF_INCARNATION} "
+    f"FROM job_lines WHERE job = {{job:String}} AND incarnation IN ({{incarnation:String}}, '') "
     "AND src_partition = {partition:Int32} AND src_offset = {offset:Int64} ORDER BY line != {line:Int64}, piece LIMIT 1"
 )
-_OWN = f"job = {{job:String}} AND {OF_INCARNATION}"
+_OWN = f"job = {{job:String}} AND incarnation IN ({{incarnation:String}}, '')"
 _OF_STREAM = (
     "job = {job:String} AND attempt = {attempt:Int64} AND rank = {rank:Int64} AND stream = {stream:String} "
     "AND incarnation = {incarnation:String} AND producer = {producer:String}"
