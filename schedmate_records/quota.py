@@ -69,7 +69,7 @@ class Quota(Record, frozen=True, kw_only=True):
         spot_waiting: What spot jobs in the queue ask for.
         eviction_rate: Evictions of each start of a spot job within the guaranteed hours.
         longest_wait_s: For how long the spot job that waits longest has waited, in seconds.
-        forecaster: `org_linear`; `last_value` where too little is known; `present` where nothing is, and demand is taken to stay as it is;
+        forecaster: `boosted_trees`; `last_value` where too little is known; `present` where nothing is, and demand is taken to stay as it is;
             `none` where there is no forecast.
         history_h: Hours of demand that the forecast rests on.
         organisations: Demand by organisation, the largest first.

@@ -5,10 +5,11 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
+from benchmarks.forecast.org_linear import OrgLinear
 from benchmarks.simulate.spot_workloads import DAY, PAST_DAYS, START
 from processors.spot.cluster import Node, Request, needed, suits
 from processors.spot.estimator import DemandEstimator, Estimator
-from processors.spot.forecast import Forecaster, OrgLinear
+from processors.spot.forecast import Forecaster
 from processors.spot.forecast.baselines import Naive
 from processors.spot.manager import ClusterView, Gfs, HeadroomGfs
 from processors.spot.settings import GfsSettings

@@ -7,18 +7,27 @@ from typing import Protocol
 
 import numpy as np
 
-from .forecast import Calibrated, DemandHistory, Forecaster, OrgLinear
+from .forecast import Calibrated, DemandHistory, Forecaster
 from .forecast.baselines import Naive
 from .forecast.demand import Floats
+
+
+
+def _boosted_trees() -> Forecaster:
+    """Return calibrated boosted trees. LightGBM is an optional dependency, so that it is imported only here."""
+    from .forecast.boosted_trees import BoostedTrees  # noqa: PLC0415
+
+    return Calibrated(BoostedTrees())
+
 
 HOUR = 3600.0
 LEARN_EVERY_H = 24
 STEPS: tuple[tuple[int, Callable[[], Forecaster]], ...] = (
-    (14 * 24, lambda: Calibrated(OrgLinear())),
+    (14 * 24, _boosted_trees),
     (6, lambda: Calibrated(Naive("last_value", length=1))),
 )
-"""Who forecasts once so many hours are known, the most first. Before that, demand is taken to stay as it is. On less than two weeks
-OrgLinear learns bursts by heart, and its intervals are wider than those of the last value."""
+"""The forecaster for each number of known hours, the largest number first. With fewer hours, demand is assumed not to change. With less
+than two weeks, a model memorises bursts, and its intervals are wider than those of the last value."""
 
 
 @dataclass(frozen=True)

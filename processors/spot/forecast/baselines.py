@@ -1,4 +1,4 @@
-"""Forecasts that learn next to nothing: what OrgLinear has to beat, and what serves until there is enough history to learn from."""
+"""Simple forecasts: the baselines of the benchmark, and the forecast while there is too little history for a model."""
 
 from typing import Literal
 

@@ -41,7 +41,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with clickhouse_server(tmp_path_factory.mktemp("queries")) as server:
         site = Site(server.url)
         assert "schedmate migrate" in site.output_of("migrate", "--check", code=2)
-        assert "0001_records.sql" in site.output_of("migrate")
+        assert "0001_jobs.sql" in site.output_of("migrate")
         writer = ClickHouseWriter(lambda: open_client(server.url))
         writer.write(metrics("4711") + metrics(ODD))
         writer.close()

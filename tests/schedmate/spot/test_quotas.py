@@ -130,7 +130,7 @@ def test_two_weeks_of_its_own_records_teach_it_and_a_restart_forgets_nothing() -
     assert (written[3].forecaster, written[20].forecaster, written[-1].forecaster) == (
         "present",
         "last_value",
-        "org_linear",
+        "boosted_trees",
     )
     assert written[-1].history_h >= 14 * 24
     [lab] = written[-1].organisations
