@@ -138,15 +138,20 @@ def test_json_that_is_not_philly_is_refused(tmp_path: Path) -> None:
 @pytest.fixture
 def pai(tmp_path: Path) -> Path:
     tables = {
-        "pai_job_table": ("job_name,inst_id,user,status,start_time,end_time", "a,i,ann,Terminated,100,\nb,i,bob,Failed,50,\nc,i,cy,Running,60,\nd,i,di,Failed,70,\n"),
+        "pai_job_table": (
+            "job_name,inst_id,user,status,start_time,end_time",
+            "a,i,ann,Terminated,100,\nb,i,bob,Failed,50,\nc,i,cy,Running,60,\nd,i,di,Failed,70,\n",
+        ),
         "pai_task_table": (
             "job_name,task_name,inst_num,status,start_time,end_time,plan_cpu,plan_mem,plan_gpu,gpu_type",
-            "a,worker,4.0,Terminated,110,210,600,30,50,T4\na,ps,1.0,Terminated,105,215,600,30,,\n"
-            "b,tensorflow,2.0,Failed,60,80,600,30,200,V100\nc,worker,1.0,Running,70,,600,30,100,T4\n"
-            "d,evaluator,1.0,Failed,80,90,600,30,,\n",
+            (
+                "a,worker,4.0,Terminated,110,210,600,30,50,T4\na,ps,1.0,Terminated,105,215,600,30,,\n"
+                "b,tensorflow,2.0,Failed,60,80,600,30,200,V100\nc,worker,1.0,Running,70,,600,30,100,T4\n"
+                "d,evaluator,1.0,Failed,80,90,600,30,,\n"
+            ),
         ),
         "pai_machine_spec": ("machine,gpu_type,cap_cpu,cap_mem,cap_gpu", "m0,T4,96,512,2\nm1,CPU,96,512,0\n"),
-    }  # fmt: skip
+    }
     for name, (header, text) in tables.items():
         (tmp_path / f"{name}.header").write_text(header)
         (tmp_path / f"{name}.csv").write_text(text)
