@@ -86,6 +86,7 @@ class SpotState:
         evicted: Spot runs that were evicted (F of Eq. 18).
         demand: Of high-priority jobs, by organisation.
         held: What each job holds, by id and the number of the node as text.
+        freed: How often a job has given its GPUs back.
     """
 
     def __init__(self, past: Mapping[str, Sequence[float]] | None = None) -> None:
@@ -97,6 +98,7 @@ class SpotState:
         self.demand.update({user: Demand(hours) for user, hours in (past or {}).items()})
         self._past: tuple[int, int, dict[str, list[float]]] | None = None
         self.held: dict[str, Mapping[str, Share]] = {}
+        self.freed = 0
         self._placed: dict[int, tuple[Slice, ...]] = {}
         self._starts: deque[float] = deque()
         self._evictions: deque[float] = deque()
@@ -135,7 +137,9 @@ class SpotState:
         """Note that a job has no GPUs any more; no matter if that was noted before."""
         spot = run.job.job_class is JobClass.SPOT
         self.held.pop(run.job.job_id, None)
-        for piece in self._placed.pop(run.order, ()):
+        placement = self._placed.pop(run.order, ())
+        self.freed += bool(placement)
+        for piece in placement:
             node, gpus = self.nodes[piece.node], len(piece.gpus) * piece.share
             if spot:
                 node.spot_gpus -= gpus
@@ -159,11 +163,6 @@ class SpotState:
         """Return evictions of each start in the last `window_s` seconds, at most a day; 0 where there was none."""
         evictions = sum(1 for at in self._evictions if at > now - window_s)
         return evictions / max(1, sum(1 for at in self._starts if at > now - window_s))
-
-
-def longest_wait(waiting: Sequence[Run], now: float) -> float:
-    """Return for how long the job that waits longest has waited this time, in seconds."""
-    return max((now - run.waiting_since for run in waiting), default=0.0)
 
 
 def _shares(placement: Sequence[Slice]) -> Mapping[str, Share]:
