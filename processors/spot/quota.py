@@ -38,7 +38,7 @@ def next_safety(safety: float, eviction_rate: float, longest_wait_s: float, sett
 
     Args:
         safety: The present one.
-        eviction_rate: Evictions of each start of a spot job in the last H hours (e).
+        eviction_rate: Evictions over evictions and guaranteed periods that were kept (e).
         longest_wait_s: Longest wait of a spot job in that time, in seconds (l).
         settings: Guarantee, threshold and bounds.
     """

@@ -75,7 +75,7 @@ class SpotPolicy:
 
     def submit(self, run: Run, now: float) -> None:
         """Queue a job."""
-        self.state.note_end(run)
+        self.state.note_end(run, now)
         if run.job.job_class is JobClass.HP:
             self.waiting_hp.add(run)
             if not run.runs:
@@ -85,7 +85,7 @@ class SpotPolicy:
 
     def ended(self, run: Run, now: float) -> None:
         """Count it."""
-        self.state.note_end(run)
+        self.state.note_end(run, now)
         if run.job.job_class is JobClass.HP:
             self.state.demand[run.job.user].change(now, -run.job.total_gpus)
         else:

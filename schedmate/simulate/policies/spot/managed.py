@@ -141,9 +141,9 @@ class ClusterView:
         """Spot runs that were evicted so far (F of Eq. 18)."""
         return self._state.evicted
 
-    def eviction_rate(self, window_s: float) -> float:
-        """Return evictions of each start of a spot job in the last `window_s` seconds (e of Eq. 11)."""
-        return self._state.eviction_rate(self.now, window_s)
+    def eviction_rate(self, window_s: float, period_s: float) -> float:
+        """Return how often the guarantee was broken in the last `window_s` seconds (e of Eq. 11)."""
+        return self._state.eviction_rate(self.now, window_s, period_s)
 
     def longest_wait_s(self) -> float:
         """Return for how long the spot job that waits longest has waited (l of Eq. 11)."""

@@ -2,8 +2,10 @@
 
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from processors.eviction import Share
+from processors.spot.kept_hours import Span, eviction_rate
 
 from ...cluster import Cluster
 from ...job import JobClass, Run, Slice
@@ -100,7 +102,9 @@ class SpotState:
         self.held: dict[str, Mapping[str, Share]] = {}
         self.freed = 0
         self._placed: dict[int, tuple[Slice, ...]] = {}
-        self._starts: deque[float] = deque()
+        self._running: dict[int, float] = {}
+        """When each running spot job started, by its order in the trace."""
+        self._ended: deque[Span] = deque()
         self._evictions: deque[float] = deque()
 
     def know(self, cluster: Cluster) -> None:
@@ -130,15 +134,18 @@ class SpotState:
             else:
                 node.hp_gpus += gpus
         if spot:
-            self._starts.append(now)
-            _forget(self._starts, now)
+            self._running[run.order] = now
 
-    def note_end(self, run: Run) -> None:
+    def note_end(self, run: Run, now: float) -> None:
         """Note that a job has no GPUs any more; no matter if that was noted before."""
         spot = run.job.job_class is JobClass.SPOT
         self.held.pop(run.job.job_id, None)
         placement = self._placed.pop(run.order, ())
         self.freed += bool(placement)
+        if (start := self._running.pop(run.order, None)) is not None:
+            self._ended.append((start, now))
+            while self._ended[0][1] < now - DAY:
+                self._ended.popleft()
         for piece in placement:
             node, gpus = self.nodes[piece.node], len(piece.gpus) * piece.share
             if spot:
@@ -157,12 +164,13 @@ class SpotState:
             node = self.nodes[index]
             node.evicted_at.append(now)
             _forget(node.evicted_at, now)
-        self.note_end(run)
+        self.note_end(run, now)
 
-    def eviction_rate(self, now: float, window_s: float) -> float:
-        """Return evictions of each start in the last `window_s` seconds, at most a day; 0 where there was none."""
-        evictions = sum(1 for at in self._evictions if at > now - window_s)
-        return evictions / max(1, sum(1 for at in self._starts if at > now - window_s))
+    def eviction_rate(self, now: float, window_s: float, period_s: float) -> float:
+        """Return how often the guarantee was broken in the last `window_s` seconds, at most a day."""
+        since = now - window_s
+        runs = chain(self._ended, ((start, now) for start in self._running.values()))
+        return eviction_rate(runs, sum(1 for at in self._evictions if at > since), since, period_s)
 
 
 def _shares(placement: Sequence[Slice]) -> Mapping[str, Share]:
