@@ -9,8 +9,9 @@ from benchmarks.forecast.org_linear import OrgLinear
 from benchmarks.simulate.spot_workloads import DAY, PAST_DAYS, START
 from processors.spot.cluster import Node, Request, needed, suits
 from processors.spot.estimator import DemandEstimator, Estimator
-from processors.spot.forecast import BoostedTrees, Calibrated, Forecaster
+from processors.spot.forecast import Calibrated, Forecaster
 from processors.spot.forecast.baselines import Naive
+from processors.spot.forecast.boosted_trees import BoostedTrees
 from processors.spot.manager import ClusterView, Gfs, HeadroomGfs
 from processors.spot.settings import GfsSettings
 

@@ -12,7 +12,6 @@ from .forecast.baselines import Naive
 from .forecast.demand import Floats
 
 
-
 def _boosted_trees() -> Forecaster:
     """Return calibrated boosted trees. LightGBM is an optional dependency, so that it is imported only here."""
     from .forecast.boosted_trees import BoostedTrees  # noqa: PLC0415

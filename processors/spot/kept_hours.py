@@ -25,7 +25,9 @@ def eviction_rate(spans: Iterable[Span], evictions: int, since: float, period_s:
     return evictions / (kept + evictions) if evictions else 0.0
 
 
-def merge_spans(spans: Mapping[RunKey, Span], running: Mapping[RunKey, float], now: float, since: float) -> dict[RunKey, Span]:
+def merge_spans(
+    spans: Mapping[RunKey, Span], running: Mapping[RunKey, float], now: float, since: float
+) -> dict[RunKey, Span]:
     """Return the runs with those that are seen running now, without those that ended before `since`.
 
     Args:
