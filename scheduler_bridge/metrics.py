@@ -28,35 +28,35 @@ class BridgeMetrics:
     def __init__(self) -> None:
         self.proposed = Counter("schedmate_bridge_proposed", "Decisions made and published.", registry=None)
         self.repeats = Counter(
-            "schedmate_bridge_repeats", "Findings and decisions that were known already.", registry=None
+            "schedmate_bridge_repeats", "Findings and decisions that were already known.", registry=None
         )
         self.outcomes = Counter(
             "schedmate_bridge_outcomes",
-            "Decisions that are settled, by what became of them (topic decision-results).",
+            "Decisions with a final result, by outcome (topic decision-results).",
             ["outcome"],
             registry=None,
         )
         self.refused = Counter(
-            "schedmate_bridge_refused", "Decisions refused, by the guardrail.", ["guardrail"], registry=None
+            "schedmate_bridge_refused", "Decisions refused, by guardrail.", ["guardrail"], registry=None
         )
         self.deferred = Counter(
             "schedmate_bridge_deferred",
-            "Decisions that had to wait for an hourly limit, by the limit.",
+            "Decisions delayed by an hourly limit, by limit.",
             ["guardrail"],
             registry=None,
         )
-        self.waiting = Gauge("schedmate_bridge_waiting", "Decisions that wait now.", registry=None)
+        self.waiting = Gauge("schedmate_bridge_waiting", "Decisions that wait.", registry=None)
         self.awaiting_approval = Gauge(
-            "schedmate_bridge_awaiting_approval", "Decisions that wait for a person's approval now.", registry=None
+            "schedmate_bridge_awaiting_approval", "Decisions that wait for approval.", registry=None
         )
         self.stops = Gauge(
             "schedmate_bridge_stops",
-            "Stops in force now: while there is one, nothing is carried out.",
+            "Active stops. While there is one, no decision is carried out.",
             registry=None,
         )
         self.actions_last_hour = Gauge(
             "schedmate_bridge_actions_last_hour",
-            "Actions of the last hour that count: all (cluster), and those of the user and against the node that have most.",
+            "Actions of the last hour that count towards a limit: of the cluster, of the user with most, and against the node with most.",
             ["scope"],
             registry=None,
         )

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 from rich.progress import Progress
 
-from processors.advise.predictors import pai
 from processors.advise.predictors.job import Completion
 from processors.advise.predictors.sacct import read_sacct
+from schedmate.advisor import pai
 
 from . import plots, report
 from .methods import SIX

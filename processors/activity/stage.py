@@ -48,7 +48,7 @@ class ActivityMetrics:
     def __init__(self) -> None:
         about = "Alarms raised: hangs, told by whether the log alone shows them or GPUs that wait or are idle agree, and GPUs held idle."
         self.raised = Counter("schedmate_activity_raised", about, ["kind", "gpus"], registry=None)
-        self.over = Counter("schedmate_activity_over", "Hangs and idle GPUs that were over.", ["kind"], registry=None)
+        self.over = Counter("schedmate_activity_over", "Hangs and idle GPUs that ended.", ["kind"], registry=None)
         for gpus in ("unknown", GpuState.WAITING, GpuState.IDLE):
             self.raised.labels(AlarmKind.HANG, gpus)
         self.raised.labels(AlarmKind.GPUS_IDLE, GpuState.IDLE)

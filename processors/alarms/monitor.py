@@ -56,7 +56,7 @@ class AlarmMetrics:
 
     def __init__(self) -> None:
         self.raised = Counter("schedmate_alarm_monitor_raised", "Alarms raised.", registry=None)
-        self.over = Counter("schedmate_alarm_monitor_over", "Alarms that were over.", registry=None)
+        self.over = Counter("schedmate_alarm_monitor_over", "Alarms that ended.", registry=None)
 
 
 class AlarmMonitor(Stage[AlarmState]):

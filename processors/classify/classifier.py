@@ -17,10 +17,10 @@ class ClassifierMetrics:
 
     def __init__(self) -> None:
         self.lines = Counter("schedmate_classifier_lines", "Lines classified.", registry=None)
-        self.templates = Counter("schedmate_classifier_templates", "Templates worked out: cache misses.", registry=None)
+        self.templates = Counter("schedmate_classifier_templates", "Templates classified: cache misses.", registry=None)
         self.asked = Counter(
             "schedmate_classifier_asked",
-            "Templates that no signature knew and the fallback was asked for.",
+            "Templates without a matching signature, classified by the fallback.",
             registry=None,
         )
 

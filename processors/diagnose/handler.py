@@ -53,7 +53,7 @@ class HandlerMetrics:
         self.verdicts = Counter("schedmate_failure_handler_verdicts", "Verdicts, revisions included.", registry=None)
         self.retracted = Counter(
             "schedmate_failure_handler_retracted",
-            "Verdicts retracted because the job went on or ended well.",
+            "Verdicts withdrawn because the job went on or succeeded.",
             registry=None,
         )
 

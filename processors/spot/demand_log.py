@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from .settings import HOUR
 
 LONGEST_GAP_H = 6
-"""Hours in which nobody looked, and demand is taken to have stood still. What is before a longer gap is left out."""
+"""Maximum gap without observations, in hours, in which demand is assumed constant. History before a longer gap is ignored."""
 
 
 class DemandLog:
@@ -35,7 +35,7 @@ class DemandLog:
             del self._peaks[hour]
 
     def past(self, now: float) -> Mapping[str, Sequence[float]]:
-        """Return the peaks of each past hour, oldest first, as many for each organisation; nothing where too long nobody looked.
+        """Return the peaks of each past hour, oldest first, as many for each organisation; empty after a gap that is too long.
 
         Args:
             now: Seconds since second 0; its hour is not yet past.
@@ -49,7 +49,7 @@ class DemandLog:
                 if unseen > LONGEST_GAP_H:
                     break
                 continue
-            rows += [peaks] * (unseen + 1)  # an hour that nobody saw was like the one before
+            rows += [peaks] * (unseen + 1)  # an hour without an observation counts as the one before
             unseen = 0
         names = sorted({name for row in rows for name in row})
         return {name: [row.get(name, 0.0) for row in reversed(rows)] for name in names}

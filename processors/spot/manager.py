@@ -1,7 +1,7 @@
-"""GFS: forecast, quota, order of waiting jobs, placement and preemption as one object that a simulator or a live service asks.
+"""GFS: forecast, quota, order of waiting jobs, placement and preemption as one object for a simulator and a live service.
 
-What Algorithm 3 does besides ordering stands with whoever holds the cluster: the quota binds spot jobs alone, a place without evictions is
-looked for first (`placement`), and for a high-priority job others go (`preemption`). See `schedmate/simulate/policies/spot/`.
+The caller does what Algorithm 3 does besides ordering: the quota applies to spot jobs only, a place without evictions is preferred
+(`placement`), and spot jobs are evicted for a high-priority job (`preemption`). See `schedmate/simulate/policies/spot/`.
 """
 
 import math
@@ -178,8 +178,8 @@ class Gfs:
 class HeadroomGfs(Gfs):
     """GFS that forecasts nothing: spot jobs may have what is idle, but for a little where jobs were evicted of late. Beyond GFS.
 
-    A quota from forecasts keeps GPUs idle for hours in which nobody comes. What makes evictions is the churn of minutes: a GPU that gets
-    free is given to a spot job, and the next high-priority job evicts it. So two GPUs stay idle for each job that was evicted in the last
+    A quota from forecasts keeps GPUs idle in hours without arrivals. Evictions come from changes within minutes: a GPU becomes free, a spot
+    job gets it, and the next high-priority job evicts that job. So two GPUs stay idle for each job that was evicted in the last
     hour: the next high-priority jobs find them, and what ends fills them again. Small spot jobs come first, as they fit into what would
     else stay idle. High-priority jobs come in the order of their submission: with large ones first, as GFS has it, they waited almost twice
     as long in the mean of the simulator's seeds 0 to 19. Who goes is chosen by the search and the weights that the live bridge has

@@ -48,8 +48,8 @@ class TrackerMetrics:
     """What the tracker has done."""
 
     def __init__(self) -> None:
-        self.parsed = Counter("schedmate_tracker_parsed", "Lines whose fields were read.", registry=None)
-        self.records = Counter("schedmate_tracker_records", "Records of progress made.", registry=None)
+        self.parsed = Counter("schedmate_tracker_parsed", "Lines whose fields were extracted.", registry=None)
+        self.records = Counter("schedmate_tracker_records", "Progress records written.", registry=None)
 
 
 class Printed(msgspec.Struct, frozen=True):

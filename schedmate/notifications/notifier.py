@@ -34,9 +34,14 @@ class NotifierMetrics:
     def __init__(self) -> None:
         self.sent = Counter("schedmate_notify_sent", "Messages sent, by channel.", ["channel"], registry=None)
         self.dropped = Counter(
-            "schedmate_notify_dropped", "Messages that did not go in time, by channel.", ["channel"], registry=None
+            "schedmate_notify_dropped",
+            "Messages that could not be sent in time, by channel.",
+            ["channel"],
+            registry=None,
         )
-        self.repeats = Counter("schedmate_notify_repeats", "Messages left out as sent already.", registry=None)
+        self.repeats = Counter(
+            "schedmate_notify_repeats", "Messages skipped because they were sent before.", registry=None
+        )
         for channel in ("webhook", "slack", "email"):
             self.sent.labels(channel)
             self.dropped.labels(channel)

@@ -98,6 +98,7 @@ def migrate(
     done = _applied(client)
     _check_texts(done, known)
     missing = _missing(client, known, done)
+    _add_columns(client, known, missing)  # before the files run again: views use the columns
     ran = []
     for migration in known:
         if migration.version in done and not missing:
@@ -115,7 +116,6 @@ def migrate(
             )
         log.info("migrated", migration=migration.name, database=client.database)
         ran.append(migration.name)
-    _add_columns(client, known, missing)
     if keep_days is not None:
         set_retention(client, keep_days)
     return ran

@@ -40,12 +40,12 @@ class WriterMetrics:
     def __init__(self) -> None:
         self.rows = Counter("schedmate_clickhouse_rows", "Rows inserted.", registry=None)
         self.repeats = Counter(
-            "schedmate_clickhouse_repeats", "Records that were in the batch or in the table already.", registry=None
+            "schedmate_clickhouse_repeats", "Records that were already in the batch or the table.", registry=None
         )
         self.inserts = Counter("schedmate_clickhouse_inserts", "Inserts acknowledged.", registry=None)
         self.swallowed = Counter(
             "schedmate_clickhouse_swallowed",
-            "Inserts that the server acknowledged and did not keep; they were sent again.",
+            "Inserts that the server acknowledged but did not store. They were sent again.",
             registry=None,
         )
         self.failures = Counter("schedmate_clickhouse_failures", "Batches that could not be written.", registry=None)

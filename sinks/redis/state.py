@@ -36,14 +36,14 @@ class StateMetrics:
             unit="seconds",
             registry=None,
         )
-        self.changes = Counter("schedmate_redis_changes", "Sections moved forward.", registry=None)
+        self.changes = Counter("schedmate_redis_changes", "Sections updated.", registry=None)
         self.late = Counter(
-            "schedmate_redis_late", "Sections left alone because what came was not newer.", registry=None
+            "schedmate_redis_late", "Sections not written because the stored one was as new.", registry=None
         )
         self.superseded = Counter(
-            "schedmate_redis_superseded", "Changes that a later one of the same batch made needless.", registry=None
+            "schedmate_redis_superseded", "Changes that a later change of the same batch replaced.", registry=None
         )
-        self.failures = Counter("schedmate_redis_failures", "Calls that raised.", registry=None)
+        self.failures = Counter("schedmate_redis_failures", "Calls that failed.", registry=None)
 
 
 class RedisState:

@@ -1,4 +1,4 @@
-"""What the model is asked in each step. Instructions and schema hold nothing of the tree; what it is shown stands quoted in the data."""
+"""The prompt of each step. Instructions and schema contain no text of the tree. The data quotes the files that the model asked for."""
 
 import hashlib
 from collections.abc import Sequence

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..tree import SourceTree
+from ..source_tree import SourceTree
 from .shell import ShellCommand, commands
 
 DEEPEST = 6

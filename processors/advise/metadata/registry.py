@@ -71,7 +71,7 @@ def known(section: str, text: str) -> KnownName | None:
 
 
 def _is_spelled(word: str, name: str, text: str) -> bool:
-    """Return whether a short name is spelled as usual or stands alone: `SAM` is not in `sample`, nor `LiT` in `Lit`."""
+    """Return whether a short name is spelled as usual or is a word of its own: `SAM` is not in `sample`, nor `LiT` in `Lit`."""
     return len(word) > 4 or name in text or any(each.lower() == word for each in _LETTERS.findall(text[:_LONGEST]))
 
 

@@ -32,7 +32,7 @@ _LONGER = 1e6
 
 
 class PastEstimate(msgspec.Struct, frozen=True):
-    """What past jobs tell: nulls and `unknown` where there are none alike. Durations in seconds, utilisation in percent."""
+    """Estimate from past jobs: nulls and `unknown` without similar jobs. Durations in seconds, utilisation in percent."""
 
     method: str
     duration_s: float | None = None
@@ -79,7 +79,7 @@ def _estimate(method: str, weighted: Sequence[tuple[PastJob, float]], job: Submi
 
 
 def _longer(now: SubmittedJob, before: SubmittedJob) -> float:
-    """Return how much longer `now` trains: by the lengths that both records tell in one unit, else by options."""
+    """Return how much longer `now` trains: by the lengths that both records state in one unit, else by options."""
     one, other = now.workload, before.workload
     if (
         one

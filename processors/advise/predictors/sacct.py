@@ -121,7 +121,7 @@ def _time(text: str) -> float:
 
 
 def resources(text: str) -> Iterator[tuple[str, float]]:
-    """Yield cpu, node, gpu, and mem in GiB of `cpu=8,gres/gpu=4,mem=64G,node=1`; a typed count stands for an untyped one."""
+    """Yield cpu, node, gpu, and mem in GiB of `cpu=8,gres/gpu=4,mem=64G,node=1`; a count with a type replaces the one without."""
     gpus: dict[str, float] = {}
     for part in text.split(","):
         name, _, amount = part.partition("=")

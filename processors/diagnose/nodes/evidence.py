@@ -33,12 +33,12 @@ class NodeEvidenceMetrics:
 
     def __init__(self) -> None:
         self.confirmed = Counter(
-            "schedmate_node_evidence_confirmed", "Verdicts that the evidence confirms.", registry=None
+            "schedmate_node_evidence_confirmed", "Verdicts that node evidence confirms.", registry=None
         )
         self.contradicted = Counter(
-            "schedmate_node_evidence_contradicted", "Verdicts that the evidence speaks against.", registry=None
+            "schedmate_node_evidence_contradicted", "Verdicts that node evidence contradicts.", registry=None
         )
-        self.alone = Counter("schedmate_node_evidence_alone", "Verdicts that the evidence alone makes.", registry=None)
+        self.alone = Counter("schedmate_node_evidence_alone", "Verdicts from node evidence alone.", registry=None)
 
 
 class NodeEvidence:

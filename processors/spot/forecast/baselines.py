@@ -10,7 +10,7 @@ from .forecast import Forecast
 DAY = 24
 WEEK = 7 * DAY
 SMALLEST_DEVIATION = 0.5
-"""GPUs: demand that stood still in all of the history may yet change."""
+"""GPUs. Demand that was constant in the whole history may still change."""
 
 
 class Naive:

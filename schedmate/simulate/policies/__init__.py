@@ -23,7 +23,7 @@ from .tiresias import Tiresias
 
 
 class PolicyInfo(msgspec.Struct, frozen=True):
-    """What the command line says of a policy.
+    """Description of a policy on the command line.
 
     Attributes:
         make: Makes one for a partition, from the measured speeds of pairs and the times of all submissions.

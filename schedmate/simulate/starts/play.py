@@ -1,4 +1,4 @@
-"""One future of the queue: in order, with backfilling as Slurm's: nobody starts early who could delay the first that waits."""
+"""One future of the queue: in order, with backfilling as Slurm's: no job starts early that could delay the first waiting job."""
 
 import heapq
 import math
@@ -51,7 +51,7 @@ class _Future:
             nodes = np.fromiter(each.held, dtype=np.intp)
             taken = np.array([each.held[index] for index in each.held], dtype=float).reshape(len(nodes), -1)
             left = max(min(each.lasting.limit, UNLIMITED) - each.lasting.elapsed, 0.0)
-            self._take(number, nodes, taken, each.lasting.draw(random), left)
+            self._occupy(number, nodes, taken, each.lasting.draw(random), left)
         self._next = len(present.running)
 
     def run(self) -> dict[str, float]:
@@ -141,12 +141,12 @@ class _Future:
     def _start(self, each: Waiting, nodes: NDArray[np.intp], now: float) -> None:
         self._started[each.job] = now
         taken: Room = self._whole[nodes].copy() if each.exclusive else np.repeat(_row(each.need), len(nodes), axis=0)
-        self._take(
+        self._occupy(
             self._next, nodes, taken, now + each.lasting.draw(self._random), now + min(each.lasting.limit, UNLIMITED)
         )
         self._next += 1
 
-    def _take(self, number: int, nodes: NDArray[np.intp], taken: Room, end: float, believed_end: float) -> None:
+    def _occupy(self, number: int, nodes: NDArray[np.intp], taken: Room, end: float, believed_end: float) -> None:
         self._free[nodes] -= taken
         self._held[number] = _Held(nodes, taken, believed_end)
         if math.isfinite(end):

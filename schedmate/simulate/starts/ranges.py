@@ -42,7 +42,7 @@ def start_ranges(
         present: The queue.
         futures: How many are played.
         seed: Of the durations.
-        progress: Is told after each future.
+        progress: Called after each future.
     """
     random = np.random.default_rng(seed)
     starts: dict[str, list[float]] = {each.job: [] for each in present.waiting}

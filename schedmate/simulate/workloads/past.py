@@ -15,7 +15,7 @@ HOUR = 3600.0
 def split_past(jobs: Sequence[Job], at_s: float) -> tuple[list[Job], Mapping[str, Sequence[float]]]:
     """Return the jobs to replay from `at_s` on, and the hourly demand of high-priority jobs before it.
 
-    The past is that of a cluster on which nobody waits: each job runs from its submission on. What would still run at `at_s` is submitted
+    The past is that of a cluster without waiting: each job runs from its submission on. What would still run at `at_s` is submitted
     then, with the work that is left; what ended before is remembered as demand alone. So a policy meets a cluster in use, and a
     forecaster has a history, at no cost of replaying weeks.
 

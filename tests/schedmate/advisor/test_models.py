@@ -9,9 +9,9 @@ import pytest
 
 from processors.advise.past import PastJob, SubmittedJob
 from processors.advise.predictors.job import Completion
-from processors.advise.predictors.model_file import load
 from processors.advise.predictors.sacct import COLUMNS
 from schedmate.advisor.history_file import history_file
+from schedmate.advisor.model_files import load
 from schedmate.advisor.models import AGAIN_S, KEPT, train_from, train_from_history, train_when_drifted
 from schedmate.advisor.settings import CURRENT
 from schedmate_records import Estimate, UserError

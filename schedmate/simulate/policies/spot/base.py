@@ -17,7 +17,7 @@ GRACE_S = 30.0
 
 
 class SpotPolicy:
-    """A base for policies for spot jobs: they say where a pod goes, who goes for it, and when spot jobs may start.
+    """A base for policies for spot jobs. They choose the node of a pod, the jobs to evict for it, and when spot jobs may start.
 
     High-priority jobs come first, by `hp_key`; for one that does not fit, spot jobs are evicted if that helps. Spot jobs follow, by
     `spot_key`.
@@ -134,7 +134,7 @@ class SpotPolicy:
             return False
         for victim in plan.victims:
             self.evict(simulation, victim)
-        pieces = [_take(simulation.cluster, node, run.job) for node in plan.nodes]
+        pieces = [_take_slice(simulation.cluster, node, run.job) for node in plan.nodes]
         self._start(simulation, run, tuple(pieces), self.grace_s if plan.victims else 0.0)
         return True
 
@@ -172,7 +172,7 @@ class SpotPolicy:
         self.state.note_start(run, simulation.now)
 
 
-def _take(cluster: Cluster, node: int, job: Job) -> Slice:
+def _take_slice(cluster: Cluster, node: int, job: Job) -> Slice:
     return cluster.take_share(node, job.gpus) if job.gpus < 1 else cluster.take(node, int(job.gpus))
 
 

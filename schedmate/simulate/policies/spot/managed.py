@@ -1,4 +1,4 @@
-"""Any spot manager as a policy: the simulator shows it the cluster as the live system does, and does what it says."""
+"""Any spot manager as a policy. The simulator shows it the cluster as the live system does, and follows its decisions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol

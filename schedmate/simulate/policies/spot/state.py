@@ -57,18 +57,18 @@ class Demand:
 
     def change(self, now: float, gpus: float) -> None:
         """Note that so many more are asked for, or fewer."""
-        self._until(now)
+        self._advance(now)
         self._now += gpus
         self._peaks[-1] = max(self._peaks[-1], self._now)
 
     def past(self, now: float, hours: int) -> list[float]:
         """Return the peaks of the last whole hours before `now`, oldest first; 0 before anything was known."""
-        self._until(now)
+        self._advance(now)
         last = int(now // HOUR) - self._first
         known = self._peaks[max(0, last - hours) : last]
         return [0.0] * (hours - len(known)) + known
 
-    def _until(self, now: float) -> None:
+    def _advance(self, now: float) -> None:
         hour = int(now // HOUR)
         if not self._peaks:
             self._first = hour

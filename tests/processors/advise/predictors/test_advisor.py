@@ -12,12 +12,13 @@ from processors.advise.predictors.dataset import build
 from processors.advise.predictors.features import Encoders
 from processors.advise.predictors.intervals import AdaptiveMargins
 from processors.advise.predictors.job import Submission
-from processors.advise.predictors.model_file import BadModel, SavedModel, hash_of, load, save
 from processors.advise.predictors.past_jobs import PastJobs
+from processors.advise.predictors.saved_model import SavedModel, hash_of
 from processors.advise.predictors.serving import AdvisorPredictor
 from processors.advise.predictors.similar import gather
-from processors.advise.predictors.train import TooFewJobs, Trained, publish, train
+from processors.advise.predictors.train import TooFewJobs, Trained, train
 from processors.advise.time_limit import GRACE_S
+from schedmate.advisor.model_files import BadModel, load, publish, save
 
 from .jobs import repeating
 

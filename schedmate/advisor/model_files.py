@@ -1,21 +1,21 @@
-"""A model as a directory of text: LightGBM's own format and JSON. Nothing in it is code, so a stranger's file cannot run any."""
+"""Models as directories of text files: LightGBM's own format and JSON. They hold no code, so that untrusted files are safe to load."""
 
 import hashlib
 import math
 import tempfile
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from pathlib import Path
 
 import lightgbm
 import msgspec
 
+from processors.advise.predictors.advisor import BOOSTERS, AdvisorModel
+from processors.advise.predictors.features import NAMES, Encoders
+from processors.advise.predictors.intervals import WIDEST, AdaptiveMargins
+from processors.advise.predictors.saved_model import SavedModel
+from processors.advise.predictors.similar import RELATIONS
+from processors.advise.predictors.train import Trained
 from schedmate_records import NOT_JSON
-
-from .advisor import BOOSTERS, AdvisorModel
-from .features import NAMES, Encoders
-from .intervals import WIDEST, AdaptiveMargins
-from .job import Completion
-from .similar import RELATIONS
 
 VERSION = 1
 LARGEST = 256 * 2**20
@@ -24,7 +24,7 @@ _CARD = "model.json"
 
 
 class BadModel(ValueError):
-    """The file is not a model of this version; the message says what was expected."""
+    """The file is not a model of this version; the message states what was expected."""
 
 
 class _Card(msgspec.Struct, forbid_unknown_fields=True):
@@ -42,35 +42,8 @@ class _Card(msgspec.Struct, forbid_unknown_fields=True):
     """The SHA-256 of each booster's file."""
 
 
-class SavedModel(msgspec.Struct):
-    """A model with what it was made from."""
-
-    model: AdvisorModel
-    margins: AdaptiveMargins
-    encoders: Encoders
-    trained_until: float
-    """Unix seconds; nothing later was known."""
-    jobs: int
-    data_sha256: str
-    scores: dict[str, float]
-    """Measures on the newest week, by a model that had not seen it."""
-
-    @property
-    def version(self) -> str:
-        """Names the model: it follows from the jobs that it was trained on."""
-        return self.data_sha256[:12]
-
-
-def hash_of(jobs: Sequence[Completion]) -> str:
-    """Return the SHA-256 of training jobs, whatever their order."""
-    digest = hashlib.sha256()
-    for line in sorted(msgspec.json.encode(done) for done in jobs):
-        digest.update(line + b"\n")
-    return digest.hexdigest()
-
-
 def save(saved: SavedModel, folder: Path) -> None:
-    """Write a model into a new directory `folder`: readers see all of it or nothing.
+    """Write a model into a new directory `folder`. Readers see all of it or nothing.
 
     Raises:
         FileExistsError: `folder` is there already.
@@ -141,6 +114,17 @@ def load(folder: Path) -> SavedModel:
         card.data_sha256,
         card.scores,
     )
+
+
+def publish(trained: Trained, link: Path, folder: Path) -> bool:
+    """Make `link` point to the new model's `folder` if it is better; return whether it does."""
+    if not trained.better:
+        return False
+    fresh = link.with_name(f".{link.name}.new")
+    fresh.unlink(missing_ok=True)
+    fresh.symlink_to(folder.resolve())
+    fresh.replace(link)
+    return True
 
 
 def _booster(text: bytes, name: str) -> lightgbm.Booster:

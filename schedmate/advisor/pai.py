@@ -2,7 +2,7 @@
 
 Seven tables: CSV without a header line, `pai_NAME.csv`, and the names of its columns in `pai_NAME.header`. Quirks: numbers of
 instances as floats ("2.0"), empty times, jobs without tag rows, `plan_cpu` and `plan_gpu` in per cent of a core or GPU *for each instance*,
-times in seconds from the trace's start. A job's `start_time` is its submission; only its tasks tell when it ran.
+times in seconds from the trace's start. A job's `start_time` is its submission; only its tasks have the times at which it ran.
 """
 
 import csv
@@ -13,7 +13,7 @@ from typing import IO
 
 import msgspec
 
-from .job import Completion, Submission
+from processors.advise.predictors.job import Completion, Submission
 
 COLUMNS: dict[str, str] = {
     "pai_job_table": "job_name,inst_id,user,status,start_time,end_time",
@@ -45,7 +45,7 @@ class _Demand(msgspec.Struct):
     gpus: float = 0.0
     memory_gib: float = 0.0
     whole: bool = True
-    """All tasks ended, and told when."""
+    """Whether all tasks ended at known times."""
 
 
 Advance = Callable[[int], object]
@@ -60,7 +60,7 @@ def read(folder: Path, advance: Advance = _nothing) -> list[Completion]:
 
     Args:
         folder: Holds the tables.
-        advance: Is told of the characters that were read.
+        advance: Called with the number of characters that were read.
 
     Raises:
         FileNotFoundError: a table or its header is not there.
@@ -84,7 +84,7 @@ def read(folder: Path, advance: Advance = _nothing) -> list[Completion]:
 def gpu_utilisation(folder: Path, advance: Advance = _nothing) -> dict[str, float]:
     """Return the mean utilisation of the GPUs of each job's workers, in percent, by job; of those that asked for GPUs.
 
-    `gpu_wrk_util` is a worker's sum over its GPUs, and `plan_gpu` says how many those are. A share of a GPU counts as one.
+    `gpu_wrk_util` is a worker's sum over its GPUs, and `plan_gpu` is their number. A share of a GPU counts as one.
 
     Raises:
         As `read`.
@@ -151,7 +151,7 @@ def _job(row: dict[str, str], submitted: float, demand: _Demand, tag: dict[str, 
 
 
 def _number(text: str, otherwise: float = math.nan) -> float:
-    """Return a finite number, or what stands for none."""
+    """Return a finite number, or the value for none."""
     try:
         value = float(text)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Serves the agent's tools over standard input and output: `python -m processors.advise.agent DIRECTORY`, for a watcher.
+"""Serves the agent's tools over standard input and output: `python -m scheduler_bridge.sources.serve_tools DIRECTORY`.
 
-One JSON question a line, one JSON text or null a line. So a process with the rights of the job's user looks into the tree, and the one that
-asks the model never does.
+Each line of input is a question in JSON, and each line of output its answer, a text or null. The process runs as the job's
+user. The process that asks the model does not open the tree.
 """
 
 import sys
@@ -10,9 +10,10 @@ from typing import Literal
 
 import msgspec
 
-from ..stranger import bound_this_process
-from ..tree import SourceTree
-from .tools import Tools
+from processors.advise.agent import Tools
+
+from .limits import bound_this_process
+from .tree import DirectoryTree
 
 _LONGEST = 1 << 12
 
@@ -26,9 +27,9 @@ class Question(msgspec.Struct):
 
 
 def main() -> None:
-    """Answer until there are no more questions. Ends with a traceback where there is no such directory, and without a word at a limit."""
+    """Answer until the input ends. A missing directory ends the process with a traceback, and a limit ends it without one."""
     bound_this_process()
-    tools = Tools(SourceTree(Path(sys.argv[1])))
+    tools = Tools(DirectoryTree(Path(sys.argv[1])))
     while raw := sys.stdin.buffer.readline(_LONGEST):
         asked = msgspec.json.decode(raw, type=Question)
         match asked.tool:

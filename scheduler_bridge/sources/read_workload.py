@@ -1,4 +1,4 @@
-"""Reads a question on standard input and prints the answer as JSON: `python -m processors.advise.metadata`.
+"""Reads a question on standard input and prints the answer as JSON: `python -m scheduler_bridge.sources.read_workload`.
 
 A second process reads the tree, under hard limits of processor time and memory, and writes each field as soon as it is known. If a limit
 ends that process, the fields before it are kept.
@@ -12,13 +12,15 @@ from pathlib import Path
 
 import msgspec
 
+from processors.advise.metadata import Job
+from processors.advise.metadata.budget import Guard
+from processors.advise.metadata.reading import read
 from schedmate_records import Workload
 
-from ..branch import branch_of
-from ..stranger import bound_this_process
-from .bounded import LONGEST_QUESTION, Answer, Job, Question
-from .budget import Guard
-from .reading import read
+from .branch import branch_of
+from .limits import bound_this_process
+from .tree import DirectoryTree
+from .workload import LONGEST_QUESTION, Answer, Question
 
 _MEMORY = 128 << 20
 """Bytes that reading a tree may add to this process, which has 30 MB. The largest of 222 jobs adds 38 MB."""
@@ -59,7 +61,7 @@ def _read(job: Job, pipe: int) -> None:
     try:
         _limit()
         guard = Guard(timed=True)
-        for field in read(job, guard):
+        for field in read(DirectoryTree(job.tree), job, guard):
             os.write(pipe, msgspec.json.encode(field) + b"\n")
         os.write(pipe, msgspec.json.encode(("failed", guard.failed)) + b"\n")
         code = 0

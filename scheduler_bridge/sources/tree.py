@@ -1,12 +1,14 @@
-"""A source tree of a stranger: read-only, bounded, and never left.
+"""An untrusted source tree on disk.
 
-Nothing is executed. Links are not followed, names that usually hold secrets are not opened, and what is read is counted.
+Files outside of it, links, and files whose names usually mean secrets are not opened. The number of files and bytes is limited.
 """
 
 import os
 import posixpath
 import stat
 from pathlib import Path, PurePosixPath
+
+from processors.advise.source_tree import ROOT
 
 MOST_FILES = 2_000
 """Files that are opened for one job."""
@@ -19,9 +21,6 @@ MOST_ENTRIES = 20_000
 DEEPEST = 12
 """Levels of directories that are listed."""
 
-ROOT = "/source"
-"""Where a program that is followed believes its tree to be."""
-
 _SECRET_NAMES = {".env", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".htpasswd", "credentials", "kubeconfig"}
 _SECRET_ENDINGS = (".pem", ".key", ".p12", ".pfx", ".jks", ".kdbx", ".asc", ".gpg")
 _SECRET_PARTS = ("id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", "secret", "password", "credential")
@@ -29,7 +28,7 @@ _SKIPPED = {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv
 
 
 def is_secret(path: PurePosixPath) -> bool:
-    """Whether a file of this name is never opened, and its directory never listed."""
+    """Return whether a file of this name is never opened or listed."""
     name = path.name.lower()
     return (
         name in _SECRET_NAMES
@@ -40,8 +39,8 @@ def is_secret(path: PurePosixPath) -> bool:
     )
 
 
-class SourceTree:
-    """Files below one directory, named by their path relative to it (POSIX, without `..`).
+class DirectoryTree:
+    """Implements `SourceTree` for a directory.
 
     Args:
         root: Directory of the tree.
@@ -52,7 +51,7 @@ class SourceTree:
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
-        given = posixpath.abspath(root)  # as it was named: a link above the tree stays one
+        given = posixpath.abspath(root)  # links above the tree are not resolved here
         self._roots = tuple(dict.fromkeys((str(self.root), given)))
         if not self.root.is_dir():
             raise NotADirectoryError(f"expected the directory of a source tree, got {root}")
@@ -75,15 +74,15 @@ class SourceTree:
         return None
 
     def is_file(self, name: str | None) -> bool:
-        """Whether `name` is a regular file of the tree that may be opened."""
+        """Return whether `name` is a regular file of the tree that may be opened."""
         return name is not None and self._kind(name) == stat.S_IFREG and not is_secret(PurePosixPath(name))
 
     def is_directory(self, name: str | None) -> bool:
-        """Whether `name` is a directory of the tree."""
+        """Return whether `name` is a directory of the tree."""
         return name is not None and self._kind(name) == stat.S_IFDIR
 
     def read(self, name: str | None) -> str | None:
-        """Return a file's text; null where it may not be read, or one more would be over the limits."""
+        """Return a file's text; null if it may not be read, or if a limit is reached."""
         if name is None:
             return None
         if name not in self._texts:
@@ -91,25 +90,21 @@ class SourceTree:
         return self._texts[name]
 
     def files(self) -> list[str]:
-        """Return the names of files, sorted, at most `MOST_ENTRIES` entries and `DEEPEST` levels."""
+        """Return the names of files that may be opened, sorted; at most `MOST_ENTRIES` entries and `DEEPEST` levels are listed."""
         if self._listing is None:
             found: list[str] = []
             seen = 0
             for where, directories, names in os.walk(self.root, followlinks=False):
-                below = Path(where).relative_to(self.root)
+                below = PurePosixPath(where).relative_to(self.root)
                 directories[:] = sorted(each for each in directories if each not in _SKIPPED)
                 if len(below.parts) >= DEEPEST:
                     directories.clear()
                 seen += len(directories) + len(names)
-                found += [str(below / each) for each in sorted(names)]
+                found += [str(below / each) for each in sorted(names) if not is_secret(below / each)]
                 if seen > MOST_ENTRIES:
                     break
             self._listing = found
         return self._listing
-
-    def python_files(self) -> list[str]:
-        """Return the names of Python files."""
-        return [each for each in self.files() if each.endswith(".py")]
 
     def _kind(self, name: str) -> int:
         """Return the file type of `name`; 0 where any part of the path is a link or missing."""

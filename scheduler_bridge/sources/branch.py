@@ -1,4 +1,4 @@
-"""Which branch a directory is on, as Git left it there; Git itself is not run."""
+"""The Git branch of a directory, from `.git/HEAD`. Git is not run."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ _LEVELS = 16
 
 
 def branch_of(directory: Path) -> str:
-    """Return the branch of the working tree that `directory` lies in; empty where there is none, or none that a record may name.
+    """Return the branch of the working tree of `directory`; empty if there is none, or if its name is too long for a record.
 
     Looks for `.git/HEAD` in the directory and above it, as Git does, and opens nothing else. Linked working trees are not followed.
     """

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from processors.advise.branch import branch_of
+from scheduler_bridge.sources.branch import branch_of
 
 
 def working_tree(root: Path, head: str = "ref: refs/heads/ada/faster\n") -> Path:

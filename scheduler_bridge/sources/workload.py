@@ -2,32 +2,22 @@
 
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
+from processors.advise.metadata import Job
 from schedmate_records import NOT_JSON, Workload
 
 LONGEST_QUESTION = 1 << 20
 """Bytes of a question."""
-_ROOT = Path(__file__).resolve().parents[3]
+_ROOT = Path(__file__).resolve().parents[2]
 """Directory of our packages."""
-_START = f"import runpy, sys; sys.path.insert(0, sys.argv[1]); runpy.run_module({__package__!r}, run_name='__main__')"
-"""Starts this package. With `-P`, Python searches no modules in the working directory, which may be foreign."""
+_READER = f"{__package__}.read_workload"
+_START = f"import runpy, sys; sys.path.insert(0, sys.argv[1]); runpy.run_module({_READER!r}, run_name='__main__')"
+"""Starts the reader. With `-P`, Python searches no modules in the working directory, which may be foreign."""
 _LIMIT_S = 60.0
 """Seconds for the process on a host without a free processor. It ends itself sooner."""
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A submitted job: its source tree, its working directory inside it, its command, its GPUs on each node, and its nodes."""
-
-    tree: Path
-    directory: Path
-    command: str
-    devices: int = 1
-    nodes: int = 1
 
 
 class Question(msgspec.Struct):
