@@ -4,8 +4,8 @@ was seen to do.
 Replays the workloads published with Sia (Philly, Helios' Saturn, and a newer trace of its authors), with the goodput its authors measured
 of five trainings on T4, A100 and RTX 2080 Ti, on its cluster of 64 GPUs. Jobs are elastic: they get other GPUs while they run.
 Assumed, for no trace holds it: that a profile takes 20 s after the start, on one GPU of each type at once; that jobs of one application are
-similar, and found for all jobs, or for as many as retrieval found on labelled jobs; that a fifth of the jobs end early. The result so far is written after every workload, and a run that was
-interrupted goes on where it was.
+similar, and found for all jobs, or for as many as retrieval found on labelled jobs; that a fifth of the jobs end early. The result so far
+is written after every workload, and a run that was interrupted goes on where it was.
 """
 
 import csv

@@ -4,8 +4,7 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from processors.advise.predictors.pai import rows
-
+from ...advisor.pai import rows
 from ..cluster import NodeSpec
 from ..job import Job
 from ..reading import TraceError
