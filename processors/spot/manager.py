@@ -58,7 +58,10 @@ class QuotaView(Protocol):
         """Return for how long the spot job that waits longest has waited."""
 
     def demand(self) -> Mapping[str, Sequence[float]]:
-        """Return, by organisation, the GPUs that its jobs had or waited for at most in each past hour, oldest first."""
+        """Return, by organisation, the GPUs that its jobs had or waited for at most in each past hour, oldest first.
+
+        The key `CLUSTER` has the same of all jobs together.
+        """
 
 
 class ClusterView(QuotaView, Protocol):

@@ -9,7 +9,8 @@ def inventory(capacity: float, total: Floats) -> float:
 
     Eq. 9 as printed differs in two ways. It reads C - max(C, ...), which is never positive; the text states that the inventory is 0 if
     demand exceeds C, so this uses min. It adds the p-quantiles of the organisations, which assumes that all of them peak together; the
-    authors' published code takes one quantile of the cluster's demand (Sjtucitlab/Spot, `update_spot_quota`), and so does this.
+    authors' published code takes one quantile of the cluster's demand (Sjtucitlab/Spot, `update_spot_quota`), and so does this. Their code
+    adds means and variances of the organisations; here the total is forecast directly, which assumes nothing of their correlation.
 
     Args:
         capacity: GPUs of the cluster (C).

@@ -4,6 +4,8 @@ import msgspec
 
 HOUR = 3600.0
 DAY = 24 * HOUR
+CLUSTER = ""
+"""The key of the whole cluster's demand among that of organisations. Its peak is less than the sum of theirs, which do not coincide."""
 
 
 class GfsSettings(msgspec.Struct, frozen=True, kw_only=True):

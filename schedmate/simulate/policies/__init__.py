@@ -23,7 +23,6 @@ from .spot.yarn import YarnCs
 from .srtf import Srtf
 from .tiresias import Tiresias
 
-
 EPOCH = datetime(2024, 1, 1)
 """Second 0 of a trace: a Monday."""
 GFS_LEARN_EVERY_H = 7 * 24

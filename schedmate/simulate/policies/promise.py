@@ -1,6 +1,7 @@
 """When a job that does not fit is expected to fit, and on which nodes."""
 
 import heapq
+import math
 from bisect import insort
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -63,17 +64,21 @@ def _runs(entry: _Entry) -> bool:
     return entry[2].status is Status.RUNNING and entry[2].started == entry[3]
 
 
-def first_fit(cluster: Cluster, job: Job, ends: Iterable[tuple[float, int, Run]]) -> tuple[float, set[int]]:
+def first_fit(
+    cluster: Cluster, job: Job, ends: Iterable[tuple[float, int, Run]], *, by_pods: bool = False
+) -> tuple[float, set[int]]:
     """Return in how many seconds a job will fit if running jobs end as expected, and on which nodes.
 
-    The rules are those of `placement.consolidated`. The time is infinite if the job does not fit even when all have ended.
+    The rules are those of `placement.consolidated`, or by pods those of `placement.best_fit`. The time is infinite if the job does not fit
+    even when all have ended.
 
     Args:
         cluster: The nodes, on which the job does not fit now.
         job: The job.
         ends: Running jobs as `ExpectedEnds.in_order` yields them.
+        by_pods: Each pod goes to one node.
     """
-    future = _Future(cluster, job)
+    future = _Future(cluster, job, by_pods and job.pods > 1)
     for left, _, run in ends:
         nodes = future.after(run)
         if nodes:
@@ -87,9 +92,10 @@ class _Future:
     Args:
         cluster: The nodes.
         job: The job that is to fit.
+        gang: It has several pods, each of which goes to one node.
     """
 
-    def __init__(self, cluster: Cluster, job: Job) -> None:
+    def __init__(self, cluster: Cluster, job: Job, gang: bool) -> None:
         self._free = {
             node.index: node.free for node in cluster.nodes if node.up and job.gpu_type in {"", node.spec.gpu_type}
         }
@@ -97,7 +103,9 @@ class _Future:
         self._shares: dict[tuple[int, int], list[float]] = {}
         """By node and GPU, the number of jobs with a share and the part that they use."""
         self._largest = cluster.largest
-        self._need = job.total_gpus if job.total_gpus < 1 else -int(-job.total_gpus // 1)
+        gpus = job.gpus if gang else job.total_gpus
+        self._need = gpus if gpus < 1 and not gang else max(1, math.ceil(gpus - 1e-9))
+        self._pods = job.pods if gang else 0
         self._idle = sorted(node for node, free in self._free.items() if free == self._largest)
 
     def after(self, run: Run) -> set[int]:
@@ -111,6 +119,8 @@ class _Future:
             touched.add(piece.node)
             if freed and self._free[piece.node] == self._largest:
                 insort(self._idle, piece.node)
+        if self._pods:
+            return self._of_gang()
         if self._need > self._largest:
             return self._on_many()
         return self._on_one(touched)
@@ -135,6 +145,16 @@ class _Future:
                 return {min(shared)}
         able = [(self._free[node], node) for node in touched if self._free[node] >= self._need]
         return {min(able)[1]} if able else set()
+
+    def _of_gang(self) -> set[int]:
+        """The fullest nodes that have room for a pod take as many as fit."""
+        need, left, nodes = int(self._need), self._pods, set()
+        for free, node in sorted((free, node) for node, free in self._free.items() if free >= need):
+            nodes.add(node)
+            left -= free // need
+            if left <= 0:
+                return nodes
+        return set()
 
     def _on_many(self) -> set[int]:
         whole, rest = divmod(int(self._need), self._largest)

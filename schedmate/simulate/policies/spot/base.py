@@ -79,7 +79,7 @@ class SpotPolicy:
         if run.job.job_class is JobClass.HP:
             self.waiting_hp.add(run)
             if not run.runs:
-                self.state.demand[run.job.user].change(now, run.job.total_gpus)
+                self.state.change_demand(run, now, run.job.total_gpus)
         else:
             self.waiting_spot.add(run)
 
@@ -87,7 +87,7 @@ class SpotPolicy:
         """Count it."""
         self.state.note_end(run, now)
         if run.job.job_class is JobClass.HP:
-            self.state.demand[run.job.user].change(now, -run.job.total_gpus)
+            self.state.change_demand(run, now, -run.job.total_gpus)
         else:
             self.state.ended += 1
 

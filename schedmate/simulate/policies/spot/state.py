@@ -6,6 +6,7 @@ from itertools import chain
 
 from processors.eviction import Share
 from processors.spot.kept_hours import Span, eviction_rate
+from processors.spot.settings import CLUSTER
 
 from ...cluster import Cluster
 from ...job import JobClass, Run, Slice
@@ -86,7 +87,7 @@ class SpotState:
         spot_gpus: GPUs of all spot jobs.
         ended: Spot runs that came to their end (G of GFS, Eq. 18).
         evicted: Spot runs that were evicted (F of Eq. 18).
-        demand: Of high-priority jobs, by organisation.
+        demand: Of high-priority jobs, by organisation, and of all of them with the key `CLUSTER`.
         held: What each job holds, by id and the number of the node as text.
         freed: How often a job has given its GPUs back.
     """
@@ -111,6 +112,11 @@ class SpotState:
         """Look at the cluster's nodes, once."""
         if not self.nodes:
             self.nodes = [NodeState(node.index, node.spec.gpus, node.spec.gpu_type) for node in cluster.nodes]
+
+    def change_demand(self, run: Run, now: float, gpus: float) -> None:
+        """Note that a high-priority job asks for so many GPUs more, or fewer."""
+        for name in (run.job.user, CLUSTER):
+            self.demand[name].change(now, gpus)
 
     def past_demand(self, now: float, most: int) -> Mapping[str, Sequence[float]]:
         """Return the demand of each organisation in each past hour, at most the last `most`; worked out once an hour."""
