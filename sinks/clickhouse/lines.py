@@ -31,11 +31,11 @@ _STREAMS = (
     "GROUP BY attempt, rank, stream, incarnation, producer ORDER BY attempt, rank, stream DESC, min(l.time)"
 )
 _AT = (
-    "SELECT attempt, rank, toString(stream) AS stream, incarnation, toString(producer) AS producer, toString(node) AS node, piece "  # noqa: S608 - our own names
-    f"FROM job_lines WHERE job = {{job:String}} AND incarnation IN ({{incarnation:String}}, '') "
+    "SELECT attempt, rank, toString(stream) AS stream, incarnation, toString(producer) AS producer, toString(node) AS node, piece "
+    "FROM job_lines WHERE job = {job:String} AND incarnation IN ({incarnation:String}, '') "
     "AND src_partition = {partition:Int32} AND src_offset = {offset:Int64} ORDER BY line != {line:Int64}, piece LIMIT 1"
 )
-_OWN = f"job = {{job:String}} AND incarnation IN ({{incarnation:String}}, '')"
+_OWN = "job = {job:String} AND incarnation IN ({incarnation:String}, '')"
 _OF_STREAM = (
     "job = {job:String} AND attempt = {attempt:Int64} AND rank = {rank:Int64} AND stream = {stream:String} "
     "AND incarnation = {incarnation:String} AND producer = {producer:String}"
