@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from processors.advise.predictors.sacct import Accounting, NotAccounting, read_sacct
+from processors.advise.predictors.sacct import COMMAND, Accounting, NotAccounting, read_sacct
 
-from ...advisor.accounting import SACCT as COMMAND
 from ..job import Job
 from ..reading import TraceError, opened
 
