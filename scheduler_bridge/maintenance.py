@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from schedmate_records import UserError
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WEEKLY = re.compile(rf"(daily|{'|'.join(DAYS)})\s+([0-9]{{2}}):([0-9]{{2}})\s*-\s*([0-9]{{2}}):([0-9]{{2}})", re.ASCII)
 
 
 class WindowError(UserError):
@@ -38,11 +39,7 @@ class Window:
         Raises:
             WindowError: It names no time.
         """
-        if found := re.fullmatch(
-            rf"(daily|{'|'.join(DAYS)})\s+([0-9]{{2}}):([0-9]{{2}})\s*-\s*([0-9]{{2}}):([0-9]{{2}})",
-            text.strip().lower(),
-            flags=re.ASCII,
-        ):
+        if found := _WEEKLY.fullmatch(text.strip().lower()):
             begin, end = (int(found[at]) * 60 + int(found[at + 1]) for at in (2, 4))
             if max(begin, end) < 24 * 60 and int(found[3]) < 60 and int(found[5]) < 60:  # minutes of a day
                 return cls(text.strip(), None if found[1] == "daily" else DAYS.index(found[1]), begin, end)

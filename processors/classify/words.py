@@ -17,6 +17,9 @@ WORDS = {
         r"benchmark\w*|warm-?up (?:steps|iters)|translat\w+|generated|total (?:training|train|run) time|will"
         r"|expected|total (?:number|params)|compil\w+)"
     ),
+    "keeping": re.compile(
+        r"(?i)\b(?:sav(?:ed|ing)|load(?:ed|ing)|restor(?:ed|ing)|writing|wrote|resum(?:ed|ing))\b(?![\"']?\s*[:=])"
+    ),
     "word": re.compile(r"[^\W\d_]+"),
     "number": re.compile(r"\d+(?:[.,:]\d+)*"),
     "named_number": re.compile(r"(?:(?:[:=|>]|\.{2}|\t)\s?|\s{2})[-+]?\d"),

@@ -13,6 +13,7 @@ _NUMBER = r"[0-9]{1,18}(?![0-9])"
 _RANGES = rf"{_NUMBER}(?:-{_NUMBER})?(?:,{_NUMBER}(?:-{_NUMBER})?)*"
 _PART = re.compile(rf"(?:[A-Za-z_.-]|{_NUMBER}|\[{_RANGES}\])+")
 """A name, or names that differ in numbers. Other characters name groups for ClusterShell, or add and subtract sets."""
+_LIST = re.compile(rf"{_PART.pattern}(?:,{_PART.pattern})*")
 _BRACKET = re.compile(r"\[([^\]]*)\]")
 
 
@@ -22,7 +23,7 @@ def expand(host_list: str) -> tuple[str, ...]:
     if not host_list:
         return ()
     # A list of 1 MB or more is not expanded.
-    if len(host_list) > (1 << 20) or not re.fullmatch(rf"{_PART.pattern}(?:,{_PART.pattern})*", host_list):
+    if len(host_list) > (1 << 20) or not _LIST.fullmatch(host_list):
         return (host_list,)
     parts = _PART.findall(host_list)
     # ClusterShell holds every number of a range in memory: `n[1-999999999]` would take all there is.

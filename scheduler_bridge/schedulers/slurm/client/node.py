@@ -55,8 +55,10 @@ def parse(line: str) -> SlurmNode | None:
     if name is None or "State" not in fields:
         return None
     reason = re.search(r" Reason=(.*?) \[\S+@\S+\]", line)
-    after = "Reason|Extra|InstanceId|InstanceType|ReservationName|TLSCertTokenSet|Topology|Parameters"
-    comment = re.search(rf" Comment=(.*?)(?= (?:{after})=|$)", line)
+    comment = re.search(
+        r" Comment=(.*?)(?= (?:Reason|Extra|InstanceId|InstanceType|ReservationName|TLSCertTokenSet|Topology|Parameters)=|$)",
+        line,
+    )
     boot = fields.get("BootTime", "")
     partitions = fields.get("Partitions", "")
     # Older releases append a mark to a state (`IDLE*`: the node does not respond).
