@@ -4,9 +4,14 @@ from hypothesis import strategies as st
 
 from processors.advise.predictors.sacct import COLUMNS, NotAccounting, read_sacct
 
+from .jobs import sacct_row
+
 HEADER = "|".join(COLUMNS)
-RAN = "2024-05-01T10:00:00|2024-05-01T10:01:00|2024-05-01T11:01:00"
-ROW = f"4711|ann|gpu|train.sh|COMPLETED|{RAN}|billing=8,cpu=8,gres/gpu=4,mem=64G,node=2|1440|2"
+TRES = "billing=8,cpu=8,gres/gpu=4,mem=64G,node=2"
+ROW = sacct_row(
+    JobID="4711", User="ann", Partition="gpu", JobName="train.sh", State="COMPLETED", Submit="2024-05-01T10:00:00",
+    Start="2024-05-01T10:01:00", End="2024-05-01T11:01:00", ReqTRES=TRES, TimelimitRaw="1440", ReqNodes="2",
+)  # fmt: skip
 
 
 def test_a_row_is_read() -> None:
@@ -35,7 +40,7 @@ def test_a_row_is_read() -> None:
     ],
 )
 def test_resources_are_read(text: str, gpus: float, memory: float) -> None:
-    (done,) = read_sacct([HEADER, ROW.replace("billing=8,cpu=8,gres/gpu=4,mem=64G,node=2", text)]).jobs
+    (done,) = read_sacct([HEADER, ROW.replace(TRES, text)]).jobs
     assert (done.job.gpus, done.job.memory_gib) == (gpus, memory)
 
 
