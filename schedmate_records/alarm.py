@@ -45,7 +45,8 @@ class Alarm(Record, frozen=True, kw_only=True):
         value: The number seen.
         usual: What was usual before.
         limit: The number beyond which `value` is an alarm.
-        activity: `hang` only: what the job's GPUs did meanwhile, `waiting` or `idle`; null where only the log shows the hang.
+        activity: `hang`: what the job's GPUs did meanwhile, `waiting` or `idle`; null where only the log shows the hang.
+            `gpus_idle`: `idle` where all GPUs of the job are.
         gpu_hours: `gpus_idle` only: GPU-hours without work so far.
         detail: The same in a sentence.
         evidence: The line that shows it, then one of before.

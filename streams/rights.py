@@ -123,6 +123,7 @@ _ROLES = (
         group="-spot",
     ),
     Role("sink", "`sink`", reads=STORED, writes=("dead-letters",), group="-sink"),
+    Role("sink-lines", "`sink`, where it stores the lines of jobs", reads=("job-logs",), group="-lines"),
     Role(
         "bridge",
         "`bridge`",

@@ -31,6 +31,7 @@ class ActivityState(StandingAlarms):
         over: It has ended.
         agreed: The GPUs agreed that it hangs, when the alarm was written last.
         again_s: Seconds of a hang at which the alarm is written again.
+        idle_again_s: The same of idle GPUs.
         hang: What its log says.
         gpus: What its GPUs do.
     """
@@ -38,6 +39,7 @@ class ActivityState(StandingAlarms):
     over: bool = False
     agreed: bool = False
     again_s: float = 0.0
+    idle_again_s: float = 0.0
     hang: HangState = msgspec.field(default_factory=HangState)
     gpus: HeldGpus = msgspec.field(default_factory=HeldGpus)
 
@@ -59,8 +61,8 @@ class ActivityMetrics:
 class ActivityMonitor(Stage[ActivityState]):
     """Raises an alarm when a job hangs or holds GPUs that do nothing, and ends it.
 
-    The alarm of a hang is written again when the GPUs show its kind, and whenever it has lasted twice as long: what acts on long ones needs
-    no clock.
+    An alarm is written again whenever it has lasted twice as long, so that what acts on long ones needs no clock; that of a hang also when
+    the GPUs show its kind.
 
     Args:
         hang_s: Seconds without a report that are never a hang, where the log alone speaks.
@@ -183,15 +185,19 @@ class ActivityMonitor(Stage[ActivityState]):
                 return []
             seen = Seen(job, attempt, time, f"no GPU is idle any more, after {hours:.2f} GPU hours", gpu_hours=hours)
             return self._end(kind, seen, position, state)
-        if kind in state.raised:
-            return []
         longest = max(gpus.nodes[name].time - each.since for name, found in idle.items() for each in found)
+        if kind in state.raised and longest < state.idle_again_s:
+            return []
         count, where = sum(map(len, idle.values())), next(iter(idle)) if len(idle) == 1 else f"{len(idle)} nodes"
         node = where if len(idle) == 1 else ""
         detail = (
             f"{count} GPU{'s' * (count > 1)} on {where} held and idle for {longest / 60:.0f} min: {hours:.2f} GPU hours"
         )
-        seen = Seen(job, attempt, time, detail, longest, None, self.idle_s, node, gpu_hours=hours)
+        whole = GpuState.IDLE if gpus.evidence().state is GpuState.IDLE else None
+        seen = Seen(job, attempt, time, detail, longest, None, self.idle_s, node, activity=whole, gpu_hours=hours)
+        state.idle_again_s = 2 * longest
+        if kind in state.raised:
+            return _one(state.amend(kind, seen, position))
         alarm = state.begin(kind, time - longest, seen, position)
         if alarm:
             self.metrics.raised.labels(kind, GpuState.IDLE).inc()

@@ -24,7 +24,7 @@ class TemplateClassifier(Protocol):
 
 
 class ModelClassifierMetrics:
-    """What the embedder has said, and missed."""
+    """Counters of the embedder."""
 
     def __init__(self) -> None:
         self.with_embedder = Counter(

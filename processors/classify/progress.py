@@ -1,4 +1,4 @@
-"""Is a line a report of the training itself? Decided by its fields."""
+"""Whether a line is a report of the training itself, by its fields."""
 
 import re
 from collections.abc import Collection
@@ -6,217 +6,134 @@ from dataclasses import replace
 
 from ..grammar import mllog, names
 from ..grammar.layout import LEADING
-from ..grammar.names import Field, FieldLayout, Meaning
+from ..grammar.names import FieldLayout, Meaning
 from ..grammar.prescan import Prescan
-from .words import BOOKKEEPING, EVALUATING, KEEPING
+from .words import WORDS
 
 Likely = Collection[re.Pattern[str]]
 """The expressions that may match a line."""
 
-_OTHER_WORK = re.compile(
-    r"(?i)^\W*(?:pre-?process|tokeniz|download|extract|convert|encod|decod|index|read|load|pars|filter|upload|copy|merg|generat"
-    r"|transcrib|translat|scann|cach|build|compil|evaluat|validat|test|predict|inferr?)ing\b"
+_PATTERNS = {
+    "epoch_end": re.compile(
+        r"(?i)^(?:\w+ )?(?:train(?:ing)? )?epoch (?:time|took|duration)|\btimer? (?:train )?epoch:"
+        r"|^\W*epoch \d+(?:/\d+)? (?:ended|finished|completed|done)\W*$"
+        r"|^\s*\d+ (?:iter(?:ation)?s?|steps?|updates?), \d+ epochs?(?: / \d+ epochs?)?$"
+    ),
+    "other_bar": re.compile(
+        r"(?i)^\W*(?!train|fine)[a-z]+ing\b|\b(?:map|mapping|filter\w*|download\w*|load\w*|sav\w+|fetch\w*|generat\w+|tokeniz\w*|process\w*"
+        r"|extract\w*|sampl(?:e|ing)\b|pars\w+|read\w*|prepar\w+|eval\w*|valid\w*|test\w*|"
+        r"predict\w*|infer\w*|resolving|convert\w*|quantiz\w*|captur\w*|cach\w+|index\w*|build\w*|encod\w*|batches"
+        r"|shards|files|flattening|packing|sanity|scann?ing|weights|unpack\w*|computing|upload\w*|score)\b(?!/s)"
+        r"|\bmAP(?:\d|\b)|[kKMG]?i?B/s|B/s"
+    ),
+    "other_work": re.compile(
+        r"(?i)^\W*(?:pre-?process|tokeniz|download|extract|convert|index|read|load|pars|upload|copy|merg|generat|cach|build|compil)ing\b"
+    ),
+    "unnamed_bar": re.compile(r"^\s*\d+%"),
+    "unknown_rate": re.compile(r"\?\s?\w+/s\b|\bs/\w+\?"),
+    "training_bar": re.compile(r"(?i)^\W*train(?:ing)? batches\b"),
+    "duration": re.compile(r"(?i)^(?:total )?(?:timer?|elapsed|seconds|took)\b[ \w]*$|^generation time$"),
+    "inference": re.compile(
+        r"(?i)\b(?:prompt eval|sample|eval) time =|\b(?:prompt|gen(?:eration)?|decode|prefill|request|(?:in|out)put) throughput\b"
+    ),
+    "section_name": re.compile(r"^(?:train|training|optim|throughput|perf|time|rollout|loss)/"),
+    "frame_rate": re.compile(r"(?i)^(?:speed|(?:(?!train|env)\w++ )*+(?:(?!train|env)\w*_)?fps)$"),
+    "step_first": re.compile(
+        r"(?i)^\W*(?:rank \d+\] )?(?:at )?(?:(?:global|opt(?:im(?:izer)?)?)[ _-])?(?:step|iter(?:ation)?|update)\W{0,3}\d"
+    ),
+    "episode": re.compile(r"(?i)^\W*(?:train(?:ing)?\W+)?(?:episode|ep|game)\W{0,3}\d.*\b(?:reward|return|score)"),
+    "qualifier": re.compile(
+        r"(?i)\b(?:current|global|opt(?:im(?:izer)?)?|learning|train(?:ing)?|time|date|running|starting)\b"
+    ),
+}
+"""What lines and names of fields look like. `epoch_end` and `step_first` are lines of the training, `other_bar` and `other_work` of other
+work. A bar without a name and a rate is at its start. `duration` names a time that may be a line of its own, `section_name` a measure of
+the training, `frame_rate` a rate that video tools print as well. A `qualifier` may precede the name of a counter."""
+_PRESCAN = Prescan(
+    (*(_PATTERNS[name] for name in ("epoch_end", "other_bar", "inference")), WORDS["bookkeeping"], WORDS["evaluation"])
 )
-_ALONE = re.compile(r"(?i)^(?:total )?(?:timer?|elapsed|seconds|took)\b[ \w]*$|^generation time$")
-"""Name of a time that may be a line of its own."""
-_INFERENCE = re.compile(
-    r"(?i)\b(?:prompt eval|sample|eval) time =|\brequests? ?/ ?s|\brequest throughput\b"
-    r"|\b(?:prompt|gen(?:eration)?|decode|prefill|accepted|drafted|(?:in|out)put(?: token)?|total token) throughput\b"
-)
-_NOT_TRAINING_BAR = re.compile(
-    r"(?i)^\W*(?!train|fine)[a-z]+ing\b|\b(?:map|mapping|filter\w*|download\w*|load\w*|sav\w+|fetch\w*|generat\w+|tokeniz\w*|process\w*"
-    r"|extract\w*|sampl(?:e|ing)\b|pars\w+|read\w*|prepar\w+|eval\w*|valid\w*|test\w*|"
-    r"predict\w*|infer\w*|resolving|convert\w*|quantiz\w*|captur\w*|cach\w+|index\w*|build\w*|encod\w*|batches"
-    r"|shards|files|flattening|packing|sanity|scann?ing|weights|unpack\w*|computing|upload\w*|score)\b(?!/s)"
-    r"|\bmAP(?:\d|\b)|[kKMG]?i?B/s|B/s"
-)
-_TRAINING_BAR = re.compile(r"(?i)^\W*train(?:ing)? batches\b")
-_UNNAMED_BAR = re.compile(r"\s*\d+%")
-_NAMED_BAR = re.compile(r"(?i)^(?:train(?:ing)?|epochs?|iter(?:ation)?s?|steps?)\b[\s\d:/]*%")
-_UNKNOWN_RATE = re.compile(r"\?\s?\w+/s\b|\bs/\w+\?")
-_TABLE_CELL = re.compile(r"^\s*+\|\s++[\w/][\w/ ]*+\s*+\|\s*+[-+\d.e]++\s*+\|$")
-_FRAGMENT = re.compile(r"^(?:train|training|optim|throughput|perf|time|rollout|loss)/")
-_EPOCH_TIME = re.compile(r"(?i)^(?:\w+ )?(?:train(?:ing)? )?epoch (?:time|took|duration)|\btimer? (?:train )?epoch:")
-_ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)(?: (?:step|iteration))?\b")
-_QUALIFIERS = (
-    "current",
-    "global",
-    "opt",
-    "optim",
-    "optimizer",
-    "learning",
-    "training",
-    "train",
-    "time",
-    "date",
-    "running",
-    "starting",
-)
-"""Words that may stand before the name of a counter that is a line of its own."""
-_FRAMES = re.compile(r"(?i)^(?:speed|(?:(?!train|env)\w++ )*+(?:(?!train|env)\w*_)?fps)$")
-"""Rates that video tools print as well: alone they are no report."""
-_OF_A_STEP = 5
-"""Rank of a loss up to which it counts without a counter."""
-_COUNTED = re.compile(
-    r"(?i)^\W*(?:rank \d+\] )?(?:at )?(?:(?:global|opt(?:im(?:izer)?)?)[ _-])?(?:step|iter(?:ation)?|update)\W{0,3}\d"
-)
-_KEYS = re.compile(
-    r"(?i)^(?:\[\w++\]\s*+)?(?:step|iter(?:ation)?)\s*+[=:]\s*+\d++"
-    r"(?:(?:\s*+[,;|]\s++|\s++)[\w/]++\s*+[=:]\s*+[-+\d.e]++){2,}+\s*+$"
-)
-"""A counter and measures, of whatever names."""
-_NUMBER = re.compile(r"\d")
-_WORDS = re.compile(r"[^\W\d_]+")
-_OBJECTIVE = re.compile(r"(?i)\b(?:episode|episodic)[ _](?:reward|return)$|\bfitness$")
-"""Name of what learning by trial aims at: it needs no counter beside it."""
-_OF_EPOCH = re.compile(
-    r"(?i)^\W*epoch \d+(?:/\d+)? (?:ended|finished|completed|done)\W*$"
-    r"|^\s*\d+ (?:iter(?:ation)?s?|steps?|updates?), \d+ epochs?(?: / \d+ epochs?)?$"
-    r"|^\s*(?:total|this epoch|epoch(?: \d+)?) \[[#=>. -]+\]\s+\d+(?:\.\d+)?%$"
-    r"|^\W*(?:train(?:ing)? )?epoch\W{0,2} \d+(?:/\d+)? ?[\[(] ?\d+(?:\.\d+)? ?%[\])]$"
-)
-"""A line of counters; an epoch's end, or its share that is done: a bar without a counter."""
-_UNTIL = re.compile(r"(?i)^\W*(?:(?:estimated |expected )?time|estimated|eta|elapsed|remaining)\b")
-"""How a line begins that tells how long it took and will take."""
-_NAMELESS = re.compile(
-    r"^\[\d+(?:, (?:-?\d[\d.e+-]*|nan|inf|None))+, '\d+:\d\d(?::\d\d)?'\]$"
-    r"|^(?:\[Rank \d+\] )?time \(ms\)(?: \| [\w-]+: \d+\.\d+)+$"
-)
-"""An epoch's numbers as a list that ends in a duration; the parts of a step's time."""
-_FORMS = (_EPOCH_TIME, _OF_EPOCH, _NAMELESS)
-"""Lines that are reports whatever their fields."""
-_METER = re.compile(r"^\W*+[\w/.-]{1,80}? ?[:=]? *+[-+\d.e]++ ++\([-+\d.e]++\)\s*+$")
-"""A value and its running mean."""
-_REMAINS = re.compile(r"(?i)\b(?:remaining|eta)\b")
-"""What only work under way has."""
-_PARTS = re.compile(r"(?i)\bloss(?:es)?\W{0,3}[a-z]\w*\W{1,3}\d")
-"""Losses by name behind the word itself: `loss: mask=4.2 box=0.7`."""
-_EPISODE = re.compile(r"(?i)^\W*(?:train(?:ing)?\W+)?(?:episode|ep|game)\W{0,3}\d")
-_EARNED = re.compile(r"(?i)\b(?:reward|return|score)s?\b")
-_PACE_FIRST = re.compile(r"^\s*\d+(?:\.\d+)? (?:its?|iters?|steps?|batches)/s(?:ec)?\b")
-_ASIDE = 2
-"""Words of others that may stand beside a counter that is printed with its name and its end."""
-_SECOND = 2
-"""Number of a line up to which the second counter stands: the first may print its end."""
-_TELLING = Prescan((*_FORMS, _INFERENCE, BOOKKEEPING, _NOT_TRAINING_BAR, EVALUATING, _PARTS))
+_STEP_LOSS_RANK = 5
+"""Highest rank of a loss that counts without a counter (`names.loss_rank`): the losses of a step."""
 
 
 def is_report(body: str, layout: FieldLayout) -> bool | None:  # noqa: C901, PLR0911  # a decision list
-    """Return whether `body`, a prefixed line with the fields `layout`, reports the training: step, epoch, loss or speed.
+    """Return whether `body`, a line without its prefix, with the fields `layout`, reports the training: step, epoch, loss or speed.
 
     Returns:
-        False for results of evaluation, the keeping of books and bars of other work; None where the fields do not tell.
+        False for results of evaluation, bookkeeping and bars of other work; None where the fields do not decide.
     """
     if (event := mllog.read(body)) is not None:
         return bool(event.values)
-    likely = _TELLING.likely(body)
-    if any(form in likely and form.search(body) for form in _FORMS) or _tells_time(body, layout):
+    likely = _PRESCAN.likely(body)
+    if _has("epoch_end", body, likely):
         return True
-    layout = replace(
-        layout, fields=tuple(field for field in layout.fields if field.meaning not in (Meaning.SPAN, Meaning.LEFT))
-    )
-    if layout.fields and layout.fields[0].name == LEADING:
-        return True  # a round of boosting: `[12]<tab>train-rmse:0.31`
-    if not layout.fields:
+    fields = tuple(each for each in layout.fields if each.meaning not in (Meaning.SPAN, Meaning.LEFT))
+    layout = replace(layout, fields=fields)
+    if not fields:
         return None
-    if _evaluates(body, layout, likely) or (_INFERENCE in likely and _INFERENCE.search(body)):
+    if fields[0].name == LEADING:
+        return True  # a round of boosting: `[12]<tab>train-rmse:0.31`
+    if _is_evaluation(body, layout, likely) or _has("inference", body, likely):
         return False
-    if not layout.bar and (keeping := KEEPING.search(body)) and not _WORDS.search(body, 0, keeping.start()):
-        return False
-    if _OTHER_WORK.match(body) and not layout.has(Meaning.LOSS):
+    loss, counter = layout.has(Meaning.LOSS), layout.has(Meaning.STEP, Meaning.EPOCH)
+    if _PATTERNS["other_work"].match(body) and not loss:
         return False
     if layout.bar:
-        return _is_training_bar(body, layout, likely)
-    if _TABLE_CELL.match(body):
-        return True
+        if _PATTERNS["unnamed_bar"].match(body) and _PATTERNS["unknown_rate"].search(body):
+            return False  # the name comes with the first update
+        name = _PATTERNS["training_bar"].sub("", body)
+        return not (_has("other_bar", name, likely) and not loss)
     speed = layout.has(Meaning.STEP_TIME, Meaning.PERIOD) or any(
-        field.meaning is Meaning.RATE and not _FRAMES.match(field.name) for field in layout.fields
+        each.meaning is Meaning.RATE and not _PATTERNS["frame_rate"].match(each.name) for each in fields
     )
-    loss = layout.has(Meaning.LOSS)
-    counter = layout.has(Meaning.STEP, Meaning.EPOCH)
-    counted = layout.has(Meaning.MEASURE) and _COUNTED.match(body) is not None
-    paced = (speed and _PACE_FIRST.match(body)) or (layout.has(Meaning.STEP) and (loss or speed or counted))
-    if BOOKKEEPING in likely and BOOKKEEPING.search(body) and not paced:
-        first = _NUMBER.search(body)
-        end = first.start() if first else len(body)
-        return False if BOOKKEEPING.search(body, 0, end) or KEEPING.search(body) else None
-    if speed or (loss and counter) or (layout.has(Meaning.RATE) and counter):
+    if WORDS["bookkeeping"] in likely and (found := WORDS["bookkeeping"].search(body)):
+        number = WORDS["number"].search(body)
+        after_number = number is not None and number.start() < found.start()
+        counted = layout.has(Meaning.STEP) and (loss or speed)
+        if not WORDS["word"].search(body, 0, found.start()) or not (counted or after_number):
+            return False
+        if not counted and not speed:
+            return False if found[0].lower().startswith(("sav", "load", "writ", "restor", "resum")) else None
+    if speed or ((loss or layout.has(Meaning.RATE)) and counter):
         return True
-    if loss:
-        return _is_loss(body, layout) or None
-    return _without_loss(body, layout, counter, likely) or None
+    return (_is_training_loss(layout) if loss else _is_report_without_loss(body, layout, counter)) or None
 
 
-def _tells_time(body: str, layout: FieldLayout) -> bool:
-    return layout.has(Meaning.LEFT) and layout.has(Meaning.CLOCK) and not layout.bar and _UNTIL.match(body) is not None
+def _has(name: str, body: str, likely: Likely) -> bool:
+    return _PATTERNS[name] in likely and _PATTERNS[name].search(body) is not None
 
 
-def _is_training_bar(body: str, layout: FieldLayout, likely: Likely) -> bool | None:
-    other = _NOT_TRAINING_BAR in likely and _NOT_TRAINING_BAR.search(_TRAINING_BAR.sub("", body))
-    if other and not layout.has(Meaning.LOSS):
-        return False
-    if not _UNKNOWN_RATE.search(body):
-        return True
-    if _UNNAMED_BAR.match(body):  # nothing is known yet but its name
-        return False
-    return _NAMED_BAR.match(body) is not None or None
-
-
-def _without_loss(body: str, layout: FieldLayout, counter: bool, likely: Likely) -> bool:
-    if counter and _PARTS in likely and _PARTS.search(body):
-        return True
-    if counter and layout.has(Meaning.MEASURE, Meaning.COUNT, Meaning.TIME, Meaning.CLOCK):
-        measures = (Meaning.MEASURE, Meaning.COUNT)
-        step = _COUNTED.match(body) is not None or _counts_twice(layout)
-        kinds = [
-            field for field in layout.fields if field.meaning in measures and (step or not _is_rate_of_learning(field))
-        ]
-        return bool(kinds) or layout.has(Meaning.TIME, Meaning.CLOCK)
-    named = any(_FRAGMENT.match(field.name) or _OBJECTIVE.search(field.name) for field in layout.fields)
-    if named or (layout.has(Meaning.STEP) and _KEYS.match(body)):
-        return True
-    if _EPISODE.match(body) and any(_EARNED.search(field.name) for field in layout.fields):
-        return True
-    if len(layout.fields) == 1 and layout.has(Meaning.TIME, Meaning.CLOCK) and _ALONE.match(layout.fields[0].name):
-        return body[:1].isspace() or not _WORDS.search(layout.scope)
-    counters = [field for field in layout.fields if field.meaning in (Meaning.STEP, Meaning.EPOCH) and field.name]
-    words = [word for word in _WORDS.findall(_ORDINAL.sub("", body)) if word.lower() not in _QUALIFIERS]
-    if layout.has(Meaning.TOTAL):
-        words = words[_ASIDE + sum(len(_WORDS.findall(field.name)) - 1 for field in counters) :]
-    return layout.has(Meaning.STEP) and "(" not in body and len(words) <= len(counters)
-
-
-def _counts_twice(layout: FieldLayout) -> bool:
-    """Return whether the line begins with an epoch and a step: settings begin otherwise."""
-    first = {field.meaning for field in layout.fields if field.index <= _SECOND}
-    return layout.fields[0].index == 0 and {Meaning.STEP, Meaning.EPOCH} <= first
-
-
-def _is_rate_of_learning(field: Field) -> bool:
-    return field.name.lower().endswith(("lr", "learning_rate", "learning rate"))
-
-
-def _is_loss(body: str, layout: FieldLayout) -> bool:
-    """Return whether a loss without a counter is a report: its form, its name or what stands before says that it is the training's."""
-    if _METER.match(body) or _REMAINS.search(body) or (len(layout.fields) > 1 and "train" in layout.scope.lower()):
-        return True
-    ranks = [names.loss_rank(field.name) for field in layout.fields if field.meaning is Meaning.LOSS]
-    return min(ranks) <= _OF_A_STEP and not (
-        len(layout.fields) == 1 and layout.fields[0].name.lower().startswith(("final_", "best", "min"))
-    )
-
-
-def _evaluates(body: str, layout: FieldLayout, likely: Likely) -> bool:
-    """Return whether the line is about evaluation: the text before its first reported field says so."""
-    if EVALUATING not in likely:
+def _is_evaluation(body: str, layout: FieldLayout, likely: Likely) -> bool:
+    """Return whether the line is about an evaluation, by the text before its first field, or by any text if it has no loss or speed."""
+    if WORDS["evaluation"] not in likely:
         return False
     scope = body.split("%", 1)[0] if layout.bar and "%" in body else layout.scope
-    if EVALUATING.search(scope):
+    if WORDS["evaluation"].search(scope):
         return "train" not in scope.lower()
-    found = EVALUATING.search(body)
-    if not found:
+    measured = layout.has(Meaning.RATE, Meaning.STEP_TIME, Meaning.LOSS)
+    return not measured and "train" not in body.lower() and WORDS["evaluation"].search(body) is not None
+
+
+def _is_training_loss(layout: FieldLayout) -> bool:
+    """Return whether a loss without a counter is the training's, by its name or by the text before it."""
+    if len(layout.fields) == 1 and layout.fields[0].name.lower().startswith(("final_", "best", "min")):
         return False
-    if layout.has(Meaning.RATE, Meaning.STEP_TIME):
-        return False
-    losses = [field for field in layout.fields if field.meaning is Meaning.LOSS]
-    return not losses and "train" not in body.lower()
+    ranks = [names.loss_rank(each.name) for each in layout.fields if each.meaning is Meaning.LOSS]
+    return (len(layout.fields) > 1 and "train" in layout.scope.lower()) or min(ranks) <= _STEP_LOSS_RANK
+
+
+def _is_report_without_loss(body: str, layout: FieldLayout, counter: bool) -> bool:
+    """Return whether a line without loss and speed is a report: a counter with a measure, a named measure, or a counter alone."""
+    fields, timed = layout.fields, layout.has(Meaning.TIME, Meaning.CLOCK)
+    if counter and (timed or layout.has(Meaning.MEASURE, Meaning.COUNT)):
+        named = [each for each in fields if each.meaning in (Meaning.MEASURE, Meaning.COUNT)]
+        rate_alone = all(each.name.lower().endswith(("lr", "learning_rate", "learning rate")) for each in named)
+        return timed or not rate_alone or _PATTERNS["step_first"].match(body) is not None
+    if any(_PATTERNS["section_name"].match(each.name) for each in fields) or _PATTERNS["episode"].match(body):
+        return True
+    if len(fields) == 1 and timed and _PATTERNS["duration"].match(fields[0].name):
+        return body[:1].isspace() or not WORDS["word"].search(layout.scope)
+    counters = sum(each.meaning in (Meaning.STEP, Meaning.EPOCH) and bool(each.name) for each in fields)
+    spare = 2 if layout.has(Meaning.TOTAL) else 0  # words between a counter and its end
+    count = len(WORDS["word"].findall(_PATTERNS["qualifier"].sub("", body)))
+    return layout.has(Meaning.STEP) and "(" not in body and count <= counters + spare

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from .settings import HOUR
+from .settings import CLUSTER, HOUR
 
 LONGEST_GAP_H = 6
 """Maximum gap without observations, in hours, in which demand is assumed constant. History before a longer gap is ignored."""
@@ -29,7 +29,7 @@ class DemandLog:
             demand: GPUs.
         """
         peaks = self._peaks.setdefault(int(time // HOUR), {})
-        for organisation, gpus in demand.items():
+        for organisation, gpus in {**demand, CLUSTER: sum(demand.values())}.items():
             peaks[organisation] = max(gpus, peaks.get(organisation, 0.0))
         for hour in [hour for hour in self._peaks if hour <= max(self._peaks) - self._keep - 1]:
             del self._peaks[hour]
@@ -51,5 +51,5 @@ class DemandLog:
                 continue
             rows += [peaks] * (unseen + 1)  # an hour without an observation counts as the one before
             unseen = 0
-        names = sorted({name for row in rows for name in row})
+        names = sorted({name for row in rows for name in row})  # with `CLUSTER`
         return {name: [row.get(name, 0.0) for row in reversed(rows)] for name in names}

@@ -51,14 +51,17 @@ class QuotaView(Protocol):
     def spot_gpus(self) -> float:
         """GPUs of spot jobs."""
 
-    def eviction_rate(self, window_s: float) -> float:
-        """Return evictions of each start of a spot job in the last seconds."""
+    def eviction_rate(self, window_s: float, period_s: float) -> float:
+        """Return how often the guarantee was broken in the last `window_s` seconds. See `kept_hours.eviction_rate`."""
 
     def longest_wait_s(self) -> float:
         """Return for how long the spot job that waits longest has waited."""
 
     def demand(self) -> Mapping[str, Sequence[float]]:
-        """Return, by organisation, the GPUs that its jobs had or waited for at most in each past hour, oldest first."""
+        """Return, by organisation, the GPUs that its jobs had or waited for at most in each past hour, oldest first.
+
+        The key `CLUSTER` has the same of all jobs together.
+        """
 
 
 class ClusterView(QuotaView, Protocol):
@@ -100,7 +103,7 @@ class SpotQuota:
         gpus: GPUs that spot jobs may have until the next update (Eq. 10).
         available: GPUs that high-priority jobs will not want (Eq. 9).
         safety: The safety coefficient eta (Eq. 11).
-        eviction_rate: Evictions of each start of a spot job within the guaranteed hours.
+        eviction_rate: Evictions over evictions and guaranteed periods that were kept, in the last hours.
         longest_wait_s: For how long the spot job that waits longest has waited.
         forecast: Demand of high-priority jobs.
     """
@@ -148,7 +151,8 @@ class Gfs:
         settings = self.settings
         present = view.capacity - view.idle - view.spot_gpus
         forecast = self._estimator.forecast(view.demand(), present, view.now, settings.guarantee, settings.guaranteed_h)
-        rate, wait = view.eviction_rate(settings.guaranteed_h * HOUR), view.longest_wait_s()
+        rate = view.eviction_rate(settings.eviction_window_h * HOUR, settings.guaranteed_h * HOUR)
+        wait = view.longest_wait_s()
         self.safety = next_safety(self.safety, rate, wait, settings)
         available = inventory(view.capacity, forecast.total)
         quota = spot_quota(available, self.safety, view.idle, view.spot_gpus)

@@ -84,7 +84,7 @@ class Accounting:
 
 
 def sacct(lines: Iterable[str]) -> Accounting:
-    """Return the jobs in the output of `COMMAND`."""
+    """Return the jobs of what `COMMAND` printed."""
     return Accounting(lines, "|", SACCT_NEEDS, _of_sacct, f"as this prints: {COMMAND}")
 
 

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from processors.classified_chunk import CHUNK_LINES, PROGRESS
 from processors.classify.context import ClassifyContext
-from processors.diagnose.nan import mentioned
+from processors.diagnose.nan import mentions_nan
 from processors.diagnose.stage import Diagnosis
 from processors.job import JobProcessor
 from processors.new_lines import container_text
@@ -100,13 +100,13 @@ def _chunks(path: Path, data: bytes, start: Mark) -> list[LogChunk]:
 def _begins_quietly(chunks: Sequence[LogChunk], processor: JobProcessor) -> bool:
     """Return whether nothing before `chunks` can matter for the verdict: a quiet stretch comes before any sign of failure."""
     lines = [line for chunk in chunks for line in container_text(chunk.lines)]
-    if mentioned("\n".join(lines)):
+    if mentions_nan("\n".join(lines)):
         return False
     classes = processor.reader.classifier.classify(lines, ClassifyContext())
     quiet = progress = 0
     for start in range(CHUNK_LINES, len(lines), CHUNK_LINES):  # the first lines lack what came before them
         part, letters = lines[start : start + CHUNK_LINES], classes[start : start + CHUNK_LINES]
-        calm = processor.stage(Diagnosis).handler.quiet(part, letters)
+        calm = processor.stage(Diagnosis).handler.is_quiet(part, letters)
         quiet, progress = (quiet + 1, progress + letters.count(PROGRESS)) if calm else (0, 0)
         if quiet >= QUIET_CHUNKS and progress >= QUIET_PROGRESS:
             return True

@@ -46,14 +46,22 @@ def print_rows(
     *,
     as_json: bool = False,
     as_csv: bool = False,
+    header: bool = True,
     empty: str = "no rows",
     relative: bool = True,
     compact: bool = False,
 ) -> None:
     """Print `rows` as asked for.
 
-    `empty` is what a person reads where there are none; `relative` shows times as `3 minutes ago`; with `compact` each row is one line of a
-    terminal, and what is too long for its column ends in `…`.
+    Args:
+        columns: Names of the columns.
+        rows: The values.
+        as_json: Print one JSON object a row.
+        as_csv: Print CSV.
+        header: Whether CSV begins with the names of the columns. It does not where more rows are added to a table.
+        empty: The text for a person if there are no rows.
+        relative: Show times as `3 minutes ago`.
+        compact: Keep each row in one line of a terminal; what is too long for its column ends in `…`.
     """
     if as_json and as_csv:
         raise typer.BadParameter("--json and --csv exclude each other")
@@ -64,7 +72,7 @@ def print_rows(
         for row in rows:
             print_json(encoder.encode(dict(zip(columns, row, strict=True))))
     elif as_csv:
-        _print_csv(columns, rows)
+        _print_csv(columns, rows, header=header)
     elif not rows:
         print_line(empty)
     else:
@@ -156,13 +164,13 @@ def _shares(least: Sequence[int], most: Sequence[int], width: int) -> list[int] 
     return given
 
 
-def _print_csv(columns: Sequence[str], rows: Sequence[Row]) -> None:
+def _print_csv(columns: Sequence[str], rows: Sequence[Row], *, header: bool) -> None:
     """Print CSV. A text that a spreadsheet would run gets an apostrophe before it, and nothing acts on a terminal."""
     if not columns:  # the embedded engine names no columns where there are no rows
         return
     watched = sys.stdout.isatty()
     writer = csv.writer(sys.stdout, lineterminator="\n")
     with ends_unread():
-        for row in (columns, *rows):
+        for row in (columns, *rows) if header else rows:
             plain = [csv_cell(value.isoformat() if isinstance(value, datetime) else value) for value in row]
             writer.writerow([one_line(str("" if value is None else value)) for value in plain] if watched else plain)

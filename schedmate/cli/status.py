@@ -73,11 +73,11 @@ def show_all(statuses: "list[JobStatus]", *, as_csv: bool = False) -> None:
     """Print the state of jobs, a row each."""
     now = time.time()
     if as_csv:
-        columns = ("job", "state", "attempt", "nodes", "step", "step_time_s", "throughput", "throughput_unit", "loss",
+        columns = ("job", "name", "user", "state", "attempt", "nodes", "step", "step_time_s", "throughput", "throughput_unit", "loss",
                    "metric_time", "estimate_time", "estimate_remaining_s", "estimate_remaining_low_s", "estimate_remaining_high_s",
                    "alarms", "verdict", "verdict_message", "decision", "outcome")  # fmt: skip
         rows = [
-            (one.job, state_of_status(one, now).word, one.attempt, " ".join(one.nodes), one.step, one.step_time_s,
+            (one.job, one.name, one.user, state_of_status(one, now).word, one.attempt, " ".join(one.nodes), one.step, one.step_time_s,
              one.throughput, one.throughput_unit, one.loss, moment_at(one.metric_time), moment_at(one.estimate_time),
              one.estimate_remaining_s, one.estimate_remaining_low_s, one.estimate_remaining_high_s, " ".join(one.alarms), one.verdict,
              one.verdict_message, one.decision, one.outcome)
@@ -87,7 +87,7 @@ def show_all(statuses: "list[JobStatus]", *, as_csv: bool = False) -> None:
         return
     shown = [
         (
-            one.job,
+            _joined(one.job, one.name),
             state_of_status(one, now).sentence(now),
             _progress(one),
             _speed(one),
@@ -125,7 +125,7 @@ def details(status: "JobStatus", curve: str = "") -> dict[str, str]:
     now = time.time()
     state = state_of_status(status, now)
     rows = {
-        "job": status.job,
+        "job": _joined(status.job, status.name),
         "state": state.sentence(now),
         "since": moment_at(state.since),
         "end": _joined(status.scheduler_state, _some("exit code {}", status.exit_code), _some("signal {}", status.signal or None)),

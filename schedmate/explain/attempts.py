@@ -75,6 +75,7 @@ def attempt_facts(records: JobRecords, attempt: int) -> Mapping[str, Any]:
         "nodes": start.get("nodes", []),
         "gpus": start.get("gpus"),
         "user": _last(_of_kind(events, "started", "submitted")).get("user", ""),
+        "name": _last([row for row in records.events if row["name"]]).get("name", ""),
         "state": end.get("state", ""),
         "exit_code": end.get("exit_code"),
         "signal": end.get("signal"),

@@ -50,9 +50,13 @@ class Part(NamedTuple):
 
 @dataclass
 class Section:
-    """A heading and its parts."""
+    """A heading and its parts.
+
+    `purpose`: where it belongs on a screen. `summary` and `advice` come first, `evidence` is for who wants to check, `actions` is history.
+    """
 
     title: str
+    purpose: Literal["summary", "evidence", "actions", "advice"] = "evidence"
     parts: list[Part] = field(default_factory=list)
 
     def add_sentence(self, text: str, *moments: object) -> None:
@@ -118,7 +122,7 @@ def sections(facts: JobFacts, signatures: Mapping[str, Signature]) -> Iterator[S
 
 
 def _head(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
-    section = Section(one_line(f"Job {facts.job}, attempt {facts.attempt}"))
+    section = Section(one_line(f"Job {facts.job}, attempt {facts.attempt}"), "summary")
     section.add_sentence(f"{_capitalised(facts.state.sentence(time.time()))}.")
     if facts.ran:
         ran = facts.ran
@@ -306,7 +310,7 @@ def _bearing(one: Row, row: Row | None) -> str:
 
 
 def _done(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
-    section = Section("Actions")
+    section = Section("Actions", "actions")
     for one in reversed(facts.decisions):
         section.add_sentence(
             f"{_moment(one['time'])}{_attempt_of(one, facts)} {_action_of(one)} Reason: {one['reason'].rstrip('.')}.",
@@ -344,7 +348,7 @@ def _capitalised(text: str) -> str:
 
 
 def _todo(facts: JobFacts, signatures: Mapping[str, Signature]) -> Section:
-    section, row = Section("What to do"), facts.verdict
+    section, row = Section("What to do", "advice"), facts.verdict
     if row is None:
         return section
     known = signatures.get(row["signature"])

@@ -18,7 +18,8 @@ _LIMIT: Final = 10_000
 """Rows of a table at most, the newest: a job may restart, save or be decided on for ever."""
 _EVENTS: Final = (
     "SELECT attempt, toString(kind) AS kind, time, toString(scheduler) AS scheduler, "
-    "arrayMap(node -> toString(node), nodes) AS nodes, gpus, toString(user) AS user, toString(state) AS state, exit_code, signal, "
+    "arrayMap(node -> toString(node), nodes) AS nodes, gpus, toString(user) AS user, toString(name) AS name, "
+    "toString(state) AS state, exit_code, signal, "
     "packed_with FROM scheduler_events WHERE job = {job:String} AND incarnation IN ({incarnation:String}, '') "
     "AND kind IN {kinds:Array(String)} ORDER BY time DESC LIMIT {limit:UInt32}"
 )

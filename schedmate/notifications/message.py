@@ -4,11 +4,24 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from schedmate_records import Alarm, Decision, DecisionResult, ErrorType, Evidence, Failure, JobEvent, Outcome, Record
+from schedmate_records import (
+    Alarm,
+    AlarmKind,
+    Decision,
+    DecisionResult,
+    ErrorType,
+    Evidence,
+    Failure,
+    JobEvent,
+    Outcome,
+    Record,
+)
 
 from ..job_state import StateWord, job_state
 from .urgency import Urgency
 
+_NOTICES = 2
+"""Notices of GPUs that are idle without a break: the user is notified once, and once more."""
 QUOTED = 3
 """Lines that a message quotes."""
 
@@ -63,9 +76,9 @@ def describe(record: Record, decision: Decision | None = None, end: JobEvent | N
             return _result(record, decision)
         case Failure() if record.final and record.error_type is not ErrorType.NONE:
             return _verdict(record, end)
-        case Alarm() if record.raised:
+        case Alarm() if record.raised and (notice := _notice(record)) <= _NOTICES:
             return Notification(
-                key=f"alarm/{record.job}/{record.attempt}/{record.kind}",
+                key=f"alarm/{record.job}/{record.attempt}/{record.kind}" + (f"/{notice}" if notice > 1 else ""),
                 severity=Urgency.WARNING,
                 title=f"Job {record.job}: {record.kind.replace('_', ' ')}",
                 lines=(record.detail,),
@@ -75,6 +88,13 @@ def describe(record: Record, decision: Decision | None = None, end: JobEvent | N
                 job=record.job,
             )
     return None
+
+
+def _notice(alarm: Alarm) -> int:
+    """Return which notice of idle GPUs an alarm is: they are repeated whenever they have lasted twice as long. 1 for other alarms."""
+    if alarm.kind is not AlarmKind.GPUS_IDLE or not alarm.limit or alarm.value is None:
+        return 1
+    return 1 if alarm.value < 2 * alarm.limit else 2 if alarm.value < 4 * alarm.limit else 3
 
 
 def _result(result: DecisionResult, decision: Decision | None) -> Notification | None:

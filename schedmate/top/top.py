@@ -201,7 +201,7 @@ def _table(
         state = states[place]
         colour = "red" if state.is_failure else _COLOURS.get(state, "dim")
         cells = (
-            Text(one_line(one.job)),
+            _named(one),
             Text(state, colour),
             "" if one.step is None else str(one.step),
             _remaining(one, now),
@@ -214,10 +214,21 @@ def _table(
     return table
 
 
+def _named(one: "JobStatus") -> Text:
+    """Return the job's id, and its name."""
+    return Text.assemble(one_line(one.job), (f" {one_line(one.name)}" if one.name else "", "dim"))
+
+
 def _searched(one: "JobStatus") -> list[str]:
-    """Return what the search looks in: job, user, nodes and causes, as on the page."""
+    """Return what the search looks in: job, name, user, nodes and causes, as on the page."""
     causes = (*(each.signature for each in one.failures), one.verdict_signature, one.verdict)
-    return [one.job, one.user, *one.nodes, *(each for cause in causes for each in (cause, cause.replace("_", " ")))]
+    return [
+        one.job,
+        one.name,
+        one.user,
+        *one.nodes,
+        *(each for cause in causes for each in (cause, cause.replace("_", " "))),
+    ]
 
 
 def _details(known: Mapping[str, str]) -> Table:

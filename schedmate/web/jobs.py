@@ -41,7 +41,7 @@ MOST_COMPARED: Final = 5_000
 RUNNING: Final = frozenset({StateWord.RUNNING, StateWord.SILENT})
 """States of jobs that run."""
 COLUMNS: Final = (
-    "job", "attempt", "condition", "reason", "since", "user", "nodes", "gpus", "started", "ended", "state", "exit_code", "signal",
+    "job", "name", "attempt", "condition", "reason", "since", "user", "nodes", "gpus", "started", "ended", "state", "exit_code", "signal",
     "cause", "error_type", "message", "causes", "alarms", "step", "step_time_s", "throughput", "throughput_unit",
 )  # fmt: skip
 """What a twin holds of each job."""
@@ -64,6 +64,7 @@ latest AS
         maxOrNullIf(e.time, e.kind IN ('ended', 'requeued')) AS last_end,
         argMaxIf((e.nodes, e.gpus), e.time, e.kind = 'started') AS place,
         argMaxIf(e.user, e.time, e.kind IN ('started', 'submitted')) AS user,
+        argMaxIf(e.name, e.time, e.name != '') AS name,
         argMaxIf((e.state, e.exit_code, e.signal), e.time, e.kind = 'ended') AS how,
         argMaxIf(e.kind, e.time, e.kind IN ('submitted', 'started', 'requeued', 'ended')) AS last_kind,
         max(e.time) AS last_event
@@ -103,13 +104,13 @@ known AS
     SELECT * FROM latest
     UNION ALL
     SELECT
-        m.job, '', max(m.attempt), false, min(m.minute), NULL, ([], NULL), '', ('', NULL, NULL), '', max(m.minute)
+        m.job, '', max(m.attempt), false, min(m.minute), NULL, ([], NULL), '', '', ('', NULL, NULL), '', max(m.minute)
     FROM job_throughput_1m AS m WHERE m.job NOT IN (SELECT job FROM latest) GROUP BY m.job
 ),
 judged AS
 (
     SELECT
-        l.job AS job, l.incarnation AS incarnation, l.attempt AS attempt, toString(l.user) AS user,
+        l.job AS job, l.incarnation AS incarnation, l.attempt AS attempt, toString(l.user) AS user, l.name AS name,
         arrayMap(n -> toString(n), l.place.1) AS nodes, l.place.2 AS gpus,
         if(l.has_started, toNullable(l.first_start), NULL) AS started,
         if(l.last_end >= l.first_start, l.last_end, NULL) AS ended,
@@ -299,7 +300,9 @@ def in_condition(row: Mapping[str, Any], condition: str) -> bool:
 
 
 def _holds(row: Mapping[str, Any], text: str) -> bool:
-    return any(text in each.casefold() for each in (row["job"], row["user"], *row["causes"], *row["nodes"]))
+    return any(
+        text in each.casefold() for each in (row["job"], row["name"], row["user"], *row["causes"], *row["nodes"])
+    )
 
 
 def _ran_s(row: Mapping[str, Any]) -> float:

@@ -29,7 +29,10 @@ def one_job(database: Database, records: JobRecords, reports: Sequence[Reports])
         "job": records.job,
         "incarnation": records.found.incarnation,
         "attempt": attempt,
-        **{name: known[name] for name in ("user", "nodes", "gpus", "started", "ended", "state", "exit_code", "signal")},
+        **{
+            name: known[name]
+            for name in ("name", "user", "nodes", "gpus", "started", "ended", "state", "exit_code", "signal")
+        },
         "error_type": verdict["error_type"] if verdict and failed else "",
         "cause": verdict["signature"] if verdict and failed else "",
         "message": verdict["message"] if verdict and failed else "",

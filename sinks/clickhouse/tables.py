@@ -7,6 +7,7 @@ from schedmate_records import Position, Record
 
 from .columns import derived, parts_of
 from .table import Table
+from .table_of_lines import JOB_LINES
 
 Row = tuple[Position, Record]
 
@@ -37,6 +38,7 @@ _ANSWER = ("failed", "error_type", "faulty_component", "restartable", "certainty
 _PLACE = {f"place_{name}": name for name in ("topic", "partition", "offset", "line")} | {"text": "text"}
 
 TABLES: tuple[Table, ...] = (
+    JOB_LINES,
     Table(
         "job_metrics",
         records.JobMetric,

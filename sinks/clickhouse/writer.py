@@ -110,7 +110,7 @@ class ClickHouseWriter:
             return
         began = time.perf_counter()
         try:
-            client = self._opened()
+            client = self.client()
             for table, rows in _by_table(batch).items():
                 self._write_table(client, table, rows)
         except (SinkUnavailable, SinkRejected):
@@ -124,7 +124,8 @@ class ClickHouseWriter:
             self._client.close()
             self._client = None
 
-    def _opened(self) -> Client:
+    def client(self) -> Client:
+        """Return the open client; opened and checked where it is not open yet. Raises as `write` does."""
         if self._client is None:
             client = self._connect()
             try:

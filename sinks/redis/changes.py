@@ -114,6 +114,7 @@ def _event(place: Position, event: records.JobEvent) -> list[SectionUpdate]:
         "command": event.command,
         "directory": event.directory,
         "user": event.user,
+        "name": event.name,
         "branch": event.branch,
     }
     # An event that does not know does not take away what another one knew.

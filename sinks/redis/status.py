@@ -42,6 +42,7 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
         command: Command line.
         directory: Working directory.
         user: Who submitted it.
+        name: Its name, as its user chose it.
         branch: Version-control branch.
         exit_code: Of an ended job.
         signal: That ended it.
@@ -140,6 +141,7 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
     command: str = ""
     directory: str = ""
     user: str = ""
+    name: str = ""
     branch: str = ""
     exit_code: int | None = None
     signal: int | None = None

@@ -14,13 +14,13 @@ CHARACTERS = 24_000
 END = 60
 """Lines at the end of the stream that are shown before anything else is added."""
 FIRST_ROOT = (40, 12)
-"""Lines before and after the likeliest candidate; a traceback stands before its last line."""
+"""Lines before and after the likeliest candidate; a traceback precedes its last line."""
 OTHER_ROOT = (8, 4)
 """Lines before and after each other candidate."""
 FIRST_ERROR = (4, 8)
 """Lines before and after the first line that calls itself an error."""
 ALIKE = 2
-"""First lines of a row of lines alike that are shown, beside the last one."""
+"""First lines of a row of lines alike that are shown, with the last one."""
 _DIGITS = re.compile(r"\d+")
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
+from processors.spot.settings import CLUSTER
+
 from ..job import Job, JobClass
 
 HOUR = 3600.0
@@ -25,7 +27,7 @@ def split_past(jobs: Sequence[Job], at_s: float) -> tuple[list[Job], Mapping[str
 
     Returns:
         The jobs, in the order in which they are now submitted, and by organisation the GPUs that its high-priority jobs had at most in
-        each hour before `at_s`, oldest first.
+        each hour before `at_s`, oldest first. The key `CLUSTER` has the same of all of them together.
 
     Raises:
         ValueError: `at_s` is not the start of an hour.
@@ -41,8 +43,9 @@ def split_past(jobs: Sequence[Job], at_s: float) -> tuple[list[Job], Mapping[str
         elif end > at_s:
             kept.append(msgspec.structs.replace(job, submit_s=at_s, duration_s=end - at_s))
         if job.job_class is JobClass.HP and job.submit_s < at_s:
-            changes[job.user] += [(job.submit_s, job.total_gpus), (end, -job.total_gpus)]
-    users = sorted({job.user for job in jobs if job.job_class is JobClass.HP})
+            for name in (job.user, CLUSTER):
+                changes[name] += [(job.submit_s, job.total_gpus), (end, -job.total_gpus)]
+    users = sorted({CLUSTER, *(job.user for job in jobs if job.job_class is JobClass.HP)})
     return sorted(kept, key=lambda job: job.submit_s), {user: _peaks(changes[user], at_s) for user in users}
 
 

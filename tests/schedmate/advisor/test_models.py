@@ -15,7 +15,7 @@ from schedmate.advisor.model_files import load
 from schedmate.advisor.models import AGAIN_S, KEPT, train_from, train_from_history, train_when_drifted
 from schedmate.advisor.settings import CURRENT
 from schedmate_records import Estimate, UserError
-from tests.processors.advise.predictors.jobs import repeating, sacct_row
+from tests.processors.advise.predictors.jobs import repeating
 
 EVERY_S = 20_000.0
 """Two hundred jobs before the newest week and thirty in it: as few as a model is trained on."""
@@ -27,16 +27,11 @@ def accounting(file: Path, count: int) -> Path:
     rows = ["|".join(COLUMNS)]
     for done in repeating(count, every_s=EVERY_S):
         job = done.job
-        submitted, started, ended = (
-            datetime.fromtimestamp(round(one), UTC).strftime("%Y-%m-%dT%H:%M:%S")
-            for one in (job.submitted, done.ended - done.duration_s, done.ended)
-        )
-        rows.append(
-            sacct_row(
-                JobID=job.job_id, User=job.user, Partition=job.queue, JobName="train", State="COMPLETED", Submit=submitted,
-                Start=started, End=ended, ReqTRES=f"cpu=4,gres/gpu={job.gpus:g}", TimelimitRaw="60", ReqNodes="1",
-            )
-        )  # fmt: skip
+        times = (job.submitted, done.ended - done.duration_s, done.ended)
+        text = [datetime.fromtimestamp(round(one), UTC).strftime("%Y-%m-%dT%H:%M:%S") for one in times]
+        resources = f"cpu=4,gres/gpu={job.gpus:g}"
+        row = [job.job_id, job.user, "COMPLETED", *text, "", "", "train", job.queue, resources, "1", "60"]
+        rows.append("|".join(row))
     file.write_text("\n".join(rows) + "\n")
     return file
 

@@ -1,5 +1,6 @@
 """`schedmate status` states what became of each kind of job, on a real terminal and from a real Redis."""
 
+import re
 import time
 from typing import Any
 
@@ -69,7 +70,7 @@ def test_each_job_is_one_line_of_a_terminal_with_its_state(url: str) -> None:
     assert "cancelled" in lines["stopped"]
     assert "failed (exit code 1)" in lines["wrong"]
     assert "ended, outcome unk" in lines["unseen"]
-    assert "silent for 21 min" in lines["hung"]
+    assert re.search(r"silent for 2\d min", lines["hung"])
 
 
 def test_a_job_states_its_loss_and_what_would_be_lost(url: str) -> None:

@@ -20,7 +20,7 @@ JOBS = 20_000
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 KNOWN = [
     {
-        "job": f"job-{number}", "user": f"user-{number % 7}", "causes": (), "nodes": [f"n{number % 500}"], "alarms": (),
+        "job": f"job-{number}", "name": "", "user": f"user-{number % 7}", "causes": (), "nodes": [f"n{number % 500}"], "alarms": (),
         "condition": StateWord.RUNNING if number % 100 == 0 else StateWord.COMPLETED, "gpus": float(number % 64),
         "changed": NOW - timedelta(seconds=number), "started": NOW - timedelta(seconds=2 * number), "ended": None,
     }

@@ -147,10 +147,10 @@ def test_what_happened_since_is_seen_at_once(redis_page: tuple[str, RedisState])
     assert (found["odd"]["condition"], found["odd"]["exit_code"], found["odd"]["alarms"]) == ("failed", 3, [])
     assert found["again"]["condition"] == "running"
     page = get(address, "/job?id=steady")
-    assert "<dd>777</dd>" in page
+    assert "<dd>777 <meter" in page
     assert "1 d 3 h" in page
-    assert "<dd>25 %</dd>" in page
-    assert '<span class="state failed">failed</span>' in get(address, "/job?id=odd")
+    assert "</meter> 25 %</dd>" in page
+    assert '<p class="headline bad"><span id="state">Failed' in get(address, "/job?id=odd")
 
 
 @pytest.mark.redis

@@ -22,6 +22,7 @@ VIEWS = (
     "/",
     "/jobs",
     "/job?id=steady",
+    "/compare?a=steady&b=odd",
     "/nodes",
     "/node?id=n1",
     "/shadow",

@@ -122,3 +122,35 @@ def test_the_page_of_an_evicted_job_has_the_history_of_all_attempts(tab: "playwr
     section = tab.locator("section", has=tab.get_by_role("heading", name="Actions"))
     assert "A job needs its GPUs." in section.inner_text()
     assert "(attempt 0)" in section.inner_text()
+
+
+def test_the_start_page_groups_jobs_by_cause(tab: "playwright.Page") -> None:
+    tab.goto("/")
+    groups = tab.locator(".troubles li")
+    assert {text.split(" \u00b7 ")[0] for text in groups.locator("strong").all_inner_texts()} == {
+        "1 job: loss not finite", "1 job: exit code 1", "1 job: time limit", "1 job: hang",
+    }  # fmt: skip
+    assert "nan" in groups.filter(has_text="loss not finite").inner_text()
+    needs = tab.get_by_role("heading", name="Needs a look").bounding_box()
+    use = tab.get_by_role("heading", name="Use of the cluster").bounding_box()
+    assert needs
+    assert use
+    assert needs["y"] < use["y"]
+
+
+def test_two_jobs_are_compared_on_the_same_charts(tab: "playwright.Page") -> None:
+    tab.goto("/job?id=nan")
+    tab.get_by_role("link", name="Compare with another job").click()
+    tab.get_by_label("with", exact=True).fill("hung")
+    tab.get_by_role("button", name="Compare").click()
+    shown = tab.locator("main").inner_text()
+    assert "completed, loss NaN since step 125" in shown
+    assert re.search(r"silent for 2\d min", shown)
+    assert tab.locator("svg.plot", has=tab.locator("path.c2")).count() == 2
+
+
+def test_no_job_is_cut_off_on_a_phone(tab: "playwright.Page") -> None:
+    tab.set_viewport_size({"width": 390, "height": 844})
+    for path in ("/", "/jobs", "/job?id=nan", "/nodes"):
+        tab.goto(path)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 390, path

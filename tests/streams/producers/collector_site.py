@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from streams.producers.chunker import ChunkLimits
 from streams.producers.collector import Collector
 from streams.producers.collector_settings import CollectorSettings
 
@@ -29,7 +28,6 @@ class Site:
             "pattern": PATTERN,
             "node": "n1",
             "checkpoint": self.directory / "state" / "checkpoint",
-            "limits": ChunkLimits(silence=3600.0),  # no heartbeats: `settle` advances the clock by seconds
         }
         collector = Collector(
             CollectorSettings(**{**chosen, **settings}),  # type: ignore[arg-type]

@@ -4,7 +4,6 @@ import numpy as np
 from hypothesis import strategies as st
 
 from processors.advise.predictors.job import Completion, Submission
-from processors.advise.predictors.sacct import COLUMNS
 
 
 def repeating(count: int, seed: int = 1, drift: float = 0.0, every_s: float = 600.0) -> list[Completion]:
@@ -25,11 +24,6 @@ def repeating(count: int, seed: int = 1, drift: float = 0.0, every_s: float = 60
         )
         found.append(Completion(job=job, ended=submitted + 30 + seconds, duration_s=seconds, failed=user == 3))
     return found
-
-
-def sacct_row(**values: str) -> str:
-    """Return a row of sacct's output with `values` in the columns of these names; the other columns are empty."""
-    return "|".join(values.get(column, "") for column in COLUMNS)
 
 
 names = st.sampled_from(["", "a", "b", "c"])

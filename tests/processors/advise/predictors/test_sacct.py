@@ -4,14 +4,11 @@ from hypothesis import strategies as st
 
 from processors.advise.predictors.sacct import COLUMNS, NotAccounting, read_sacct
 
-from .jobs import sacct_row
-
 HEADER = "|".join(COLUMNS)
-TRES = "billing=8,cpu=8,gres/gpu=4,mem=64G,node=2"
-ROW = sacct_row(
-    JobID="4711", User="ann", Partition="gpu", JobName="train.sh", State="COMPLETED", Submit="2024-05-01T10:00:00",
-    Start="2024-05-01T10:01:00", End="2024-05-01T11:01:00", ReqTRES=TRES, TimelimitRaw="1440", ReqNodes="2",
-)  # fmt: skip
+RAN = "2024-05-01T10:00:00|2024-05-01T10:01:00|2024-05-01T11:01:00"
+ROW = (
+    f"4711|ann|COMPLETED|{RAN}|/home/ann|sbatch train.sh|train.sh|gpu|billing=8,cpu=8,gres/gpu=4,mem=64G,node=2|2|1440"
+)
 
 
 def test_a_row_is_read() -> None:
@@ -40,7 +37,7 @@ def test_a_row_is_read() -> None:
     ],
 )
 def test_resources_are_read(text: str, gpus: float, memory: float) -> None:
-    (done,) = read_sacct([HEADER, ROW.replace(TRES, text)]).jobs
+    (done,) = read_sacct([HEADER, ROW.replace("billing=8,cpu=8,gres/gpu=4,mem=64G,node=2", text)]).jobs
     assert (done.job.gpus, done.job.memory_gib) == (gpus, memory)
 
 

@@ -13,8 +13,7 @@ from schedmate.simulate.job import JobClass, PackedWorkload
 from schedmate.simulate.reading import TraceError
 from schedmate.simulate.traces import read_estimates, read_jobs, read_nodes
 from schedmate.simulate.workloads.early_exits import with_early_exits
-
-from .running import job
+from tests.schedmate.simulate.running import job
 
 
 def written(tmp_path: Path, text: str, name: str = "jobs.csv") -> Path:
