@@ -62,15 +62,15 @@ def command(
     if not any(rows for _, _, rows in tables):
         warn(missing)
         raise typer.Exit(1)
+    if not tables[0][2]:
+        warn(f"{missing}: there is no goodput to show")
     _print(tables, as_json=as_json, as_csv=as_csv)
     if note and not (as_json or as_csv):
         print_line(f"\n{note}")
 
 
 def _print(tables: list, *, as_json: bool, as_csv: bool) -> None:  # type: ignore[type-arg]
-    for place, (title, columns, rows) in enumerate(tables):
-        if not rows:
-            continue
+    for place, (title, columns, rows) in enumerate(each for each in tables if each[2]):
         if as_json or as_csv:
             print_rows(("table", *columns), [(title, *row) for row in rows], as_json=as_json, as_csv=as_csv)
             continue
