@@ -145,7 +145,7 @@ def test_two_jobs_are_compared_on_the_same_charts(tab: "playwright.Page") -> Non
     tab.get_by_role("button", name="Compare").click()
     shown = tab.locator("main").inner_text()
     assert "completed, loss NaN since step 125" in shown
-    assert re.search(r"silent for 2\d min", shown)
+    assert re.search(r"silent for \d+ min", shown)
     assert tab.locator("svg.plot", has=tab.locator("path.c2")).count() == 2
 
 
