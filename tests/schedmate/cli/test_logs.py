@@ -124,7 +124,12 @@ def test_follow_shows_new_lines_until_it_is_stopped(site: Site) -> None:
     ]
     environment = os.environ | {"SCHEDMATE_CONFIG": "/dev/null"}
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, cwd=ROOT
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        cwd=ROOT,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - background jobs of a shell ignore it
     ) as process:
         assert process.stdout
         assert [process.stdout.readline() for _ in range(2)][1] == b"       1 | before\n"
