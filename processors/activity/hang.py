@@ -27,6 +27,7 @@ TIMES_SAVE = 5.0
 LINES = 3
 """Lines after the newest progress that are looked at."""
 _LONGEST = 400
+"""Characters of a template that are searched for a phase. It bounds the time for a line."""
 
 
 class SideWork(StrEnum):

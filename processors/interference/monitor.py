@@ -23,9 +23,10 @@ PACKINGS = 8
 RANKS = 4
 """Ranks whose newest metrics are remembered; the first ones that report."""
 NEWEST = 12
+"""Metrics kept of a rank. With `SPACED_S` between them, the older ones cover 25 s: a packing event arrives after later metrics."""
 SPACED_S = 2.5
-"""Metrics kept of a rank: the newest, and older ones with at least so many seconds between them. A packing event arrives after later
-metrics, of which a job may print several a second, and schedulers round its time down to a second."""
+"""Minimum time between two of the older metrics, in seconds. A job may print several metrics a second, and schedulers round the time of a
+packing down to a second."""
 TYPICAL = 3
 """Metrics whose median is the step time before a packing: a single one may be a job's slow first steps, or a pause."""
 LEAST, MOST = 5, 12

@@ -21,6 +21,7 @@ def _boosted_trees() -> Forecaster:
 
 
 LEARN_EVERY_H = 24
+"""Hours between two fits of the forecaster: more frequent fits follow changes sooner, and take more time."""
 STEPS: tuple[tuple[int, Callable[[], Forecaster]], ...] = (
     (14 * 24, _boosted_trees),
     (6, lambda: Calibrated(Naive("last_value", length=1))),
