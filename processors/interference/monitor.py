@@ -244,8 +244,8 @@ class InterferenceMonitor(Stage[InterferenceState]):
     def _slowdown(self, one: Packing, metric: JobMetric) -> list[Slowdown]:
         """Return the slowdown that the newest spans show, if they do: as many of them as make it most certain.
 
-        The newest reports must say so by themselves, too: their median passes over pauses, and a span holds what lies in it. But while
-        half of them came before the newcomer had loaded, their median lies between the two paces: the spans tell how slow the job is.
+        The newest reports alone must show it, too: their median ignores pauses, which spans include. While half of them came before the
+        second job had loaded, their median lies between the two paces: the slowdown is taken from the spans.
         """
         assert metric.step_time_s is not None
         looks = [one.after_spans[-count:] for count in range(LEAST, len(one.after_spans) + 1)]

@@ -169,5 +169,5 @@ class DemandEstimator:
 
 
 def _with_cluster(demand: Mapping[str, Sequence[float]]) -> Mapping[str, Sequence[float]]:
-    """Return the demand with that of the cluster; where it is not known, the sum of the organisations' peaks stands for it."""
+    """Return the demand with that of the cluster; where it is not known, the sum of the organisations' peaks replaces it."""
     return demand if CLUSTER in demand else {CLUSTER: np.sum(list(demand.values()), axis=0).tolist()}
