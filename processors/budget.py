@@ -52,6 +52,7 @@ SMALLEST, LARGEST = 256, 2048
 """Bytes, powers of two, of the Bloom filter that remembers which templates were paid for. A full one starts anew, twice as large: the
 state of most jobs stays small."""
 HASHES = 6
+"""Bits that the filter sets for a template. More cost time for each line; with fewer, more templates are taken for known."""
 _PROBES = range(HASHES)
 FULL = 0.6
 """Templates a byte at which the filter is full; up to there, one in three hundred is taken for known by mistake."""

@@ -100,6 +100,7 @@ def _seconds(stamp: str, arrived: float) -> float:
 
 
 MAX_GAPS = 32
+"""Gaps remembered for one producer. It bounds the state; chunks of an older gap are left out as seen before."""
 
 
 class Numbering(msgspec.Struct):

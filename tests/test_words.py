@@ -23,15 +23,15 @@ ALLOWED = {
 """Words that a file may hold."""
 CEILINGS = {
     "docs": 5,
-    "processors": 1078,
+    "processors": 430,
     "schedmate": 0,
-    "schedmate/analysis": 49,
-    "schedmate/models": 8,
-    "schedmate/simulate": 52,
+    "schedmate/analysis": 19,
+    "schedmate/models": 2,
+    "schedmate/simulate": 13,
     "schedmate_records": 0,
     "scheduler_bridge": 82,
     "sinks": 0,
-    "streams": 61,
+    "streams": 60,
 }
 """Most occurrences in a folder, without the folders in it that have a number of their own. Lower a number, never raise it."""
 SKIPPED = {"api", "man", "schemas", "migrations"}

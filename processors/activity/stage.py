@@ -32,7 +32,7 @@ class ActivityState(StandingAlarms):
         agreed: The GPUs agreed that it hangs, when the alarm was written last.
         again_s: Seconds of a hang at which the alarm is written again.
         idle_again_s: The same of idle GPUs.
-        hang: What its log says.
+        hang: What its log shows.
         gpus: What its GPUs do.
     """
 
@@ -65,7 +65,7 @@ class ActivityMonitor(Stage[ActivityState]):
     the GPUs show its kind.
 
     Args:
-        hang_s: Seconds without a report that are never a hang, where the log alone speaks.
+        hang_s: Seconds without a report that are never a hang, where only the log shows it.
         confirmed_s: And where the job's GPUs wait or are idle for as long.
         idle_s: Seconds that GPUs may be held and idle.
     """
@@ -120,7 +120,7 @@ class ActivityMonitor(Stage[ActivityState]):
         return [*self._hang(job, attempt, time, position, state), *self._idle(activity, position, state)]
 
     def on_event(self, event: JobEvent, position: Position, state: ActivityState) -> list[Alarm]:
-        """Return the end of all alarms that stand when the attempt ends; note its nodes and GPUs, and lines that were lost."""
+        """Return the end of all active alarms when the attempt ends; note its nodes and GPUs, and lines that were lost."""
         for node in event.nodes:
             state.gpus.runs_on(node)
         if event.gpus is not None and event.nodes:
@@ -134,7 +134,7 @@ class ActivityMonitor(Stage[ActivityState]):
     def on_superseded(
         self, job: str, attempt: int, time: float, position: Position, state: ActivityState
     ) -> list[Alarm]:
-        """Return the end of all alarms that stand when a newer attempt begins."""
+        """Return the end of all active alarms when a newer attempt begins."""
         return self._end_all(job, attempt, time, "a newer attempt has begun", position, state)
 
     def on_reopened(self, job: str, attempt: int, time: float, position: Position, state: ActivityState) -> list[Alarm]:

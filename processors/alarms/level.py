@@ -10,7 +10,7 @@ from schedmate_records import Evidence
 from ..read.robust import median
 
 KEPT = 64
-"""Numbers remembered. Once as many have stood above the level, they are the level."""
+"""Numbers remembered. Once as many are above the level, they are the new level."""
 _SIGMA = 1.4826
 """Makes the median absolute deviation of normal noise its standard deviation."""
 

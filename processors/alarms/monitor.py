@@ -16,7 +16,7 @@ from .level import Crossing, Level, deviations
 from .standing import Seen, StandingAlarms
 
 SPACED_S = 10.0
-"""Step times are medians of many reports: those nearer to each other than this say the same."""
+"""Step times are medians of many reports: those nearer to each other than this, in seconds, repeat each other."""
 SURE = 0.5
 """Step times below this confidence raise no alarm."""
 UNMEASURED = 5
@@ -34,7 +34,7 @@ class AlarmState(StandingAlarms):
         newest_loss: The newest of them: a metric without a new loss repeats it.
         not_finite: Since when the loss is no finite number, in words; empty while it is one.
         not_finite_line: The line that shows it.
-        pace: Step times of the rank `pace_rank`, the first that reported one, 10 s apart.
+        pace: Step times of the rank `pace_rank`, the first that reported one, one every 10 s.
         pace_time: Arrival of the newest of them.
         slowest: The rank that is slowest.
         lagging: Looks at all ranks in a row that found it a straggler.
@@ -99,13 +99,13 @@ class AlarmMonitor(Stage[AlarmState]):
         return [alarm for alarm in found if alarm is not None]
 
     def on_event(self, event: JobEvent, position: Position, state: AlarmState) -> list[Alarm]:
-        """Return the end of all alarms that stand when the attempt ends."""
+        """Return the end of all active alarms when the attempt ends."""
         if event.kind is not EventKind.ENDED:
             return []
         return self._end(Seen(event.job, event.attempt, event.time, "The attempt has ended"), position, state)
 
     def on_superseded(self, job: str, attempt: int, time: float, position: Position, state: AlarmState) -> list[Alarm]:
-        """Return the end of all alarms that stand when a newer attempt begins."""
+        """Return the end of all active alarms when a newer attempt begins."""
         return self._end(Seen(job, attempt, time, "A newer attempt has begun"), position, state)
 
     def on_reopened(self, job: str, attempt: int, time: float, position: Position, state: AlarmState) -> list[Alarm]:

@@ -18,6 +18,7 @@ _WORDS = Literals(
 )
 """Words of which each line about a save contains one."""
 CACHE_SIZE = 20_000
+"""Templates whose reading is remembered. It bounds memory; a template that was dropped is read again."""
 READ = 2000
 """Characters of a line in which step and path are looked for."""
 

@@ -20,8 +20,9 @@ from .reader import CheckpointReader, SaveLine
 from .saves import CheckpointsState, Save, SaveSource, durable, failed, started
 
 PAUSE_S = 1.0
+"""Minimum length of a pause that shows a save, in seconds. Higher values miss short saves, lower ones take noise for one."""
 PAUSE = 3.0
-"""A pause shows a save where it lasts at least so many seconds, and so many times the usual time between two reports."""
+"""Minimum length of a pause that shows a save, as a multiple of the usual time between two reports."""
 PART_S = 60.0
 """In a job without progress, lines separated by so many seconds report two saves."""
 

@@ -52,6 +52,7 @@ NUMBERS = 100
 """Numbers of a line that are looked at: no report has more, but in columns."""
 
 CACHE_SIZE = 20_000
+"""Templates whose layout is remembered. It bounds memory; a template that was dropped is analysed again."""
 
 DIGITS = str.maketrans("023456789", "111111111")
 """Turns every digit into 1 (not 0: `"step": 000` would be no JSON). One pass over a chunk costs less than an expression a line."""

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 DAY = 86400.0
+"""Seconds of a day."""
 
 _CLOCK = re.compile(r"(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?: ([AP]M))?")
 _YEAR_FIRST = re.compile(r"(\d{4})[-/.](\d\d)[-/.](\d\d)")

@@ -23,7 +23,9 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:,\d{3}){0,6}(?:\s|$))")
 _SHARE = re.compile(r"\s\(\d++(?:\.\d*+)?\s?%\)$")
 _TIMES = {"ms": 1e-3, "m": 60.0, "h": 3600.0}
 _WIDEST = 64
+"""Maximum number of columns of a table. It bounds the time for a line."""
 _LONGEST_HEADER = 400
+"""Maximum characters of a header or a separator line. Longer lines are usually text; it bounds the time for a line."""
 _SPLIT = re.compile(r"\s*[,;\t|]\s*|\s+")
 _COMMA = re.compile(r"[,;]\s*+|(?<!\s)(?:\s++[,;]|[^\S\t]*+\t)\s*+")
 _CSV_HEADER = re.compile(r"#?\s*+[A-Za-z_][\w/ .-]*+(?:[,;\t]\s*+[A-Za-z_][\w/ .()-]*+){1,60}+\s*+")

@@ -23,9 +23,10 @@ PACKINGS = 8
 RANKS = 4
 """Ranks whose newest metrics are remembered; the first ones that report."""
 NEWEST = 12
+"""Metrics kept of a rank. With `SPACED_S` between them, the older ones cover 25 s: a packing event arrives after later metrics."""
 SPACED_S = 2.5
-"""Metrics kept of a rank: the newest, and older ones with at least so many seconds between them. A packing event arrives after later
-metrics, of which a job may print several a second, and schedulers round its time down to a second."""
+"""Minimum time between two of the older metrics, in seconds. A job may print several metrics a second, and schedulers round the time of a
+packing down to a second."""
 TYPICAL = 3
 """Metrics whose median is the step time before a packing: a single one may be a job's slow first steps, or a pause."""
 LEAST, MOST = 5, 12
@@ -243,8 +244,8 @@ class InterferenceMonitor(Stage[InterferenceState]):
     def _slowdown(self, one: Packing, metric: JobMetric) -> list[Slowdown]:
         """Return the slowdown that the newest spans show, if they do: as many of them as make it most certain.
 
-        The newest reports must say so by themselves, too: their median passes over pauses, and a span holds what lies in it. But while
-        half of them came before the newcomer had loaded, their median lies between the two paces: the spans tell how slow the job is.
+        The newest reports alone must show it, too: their median ignores pauses, which spans include. While half of them came before the
+        second job had loaded, their median lies between the two paces: the slowdown is taken from the spans.
         """
         assert metric.step_time_s is not None
         looks = [one.after_spans[-count:] for count in range(LEAST, len(one.after_spans) + 1)]

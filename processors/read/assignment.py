@@ -19,16 +19,20 @@ CANDIDATES = 12
 """Columns of each kind that are weighed: the most likely ones by themselves."""
 
 _LIKELY = 0.03
+"""Minimum probability of a role for a column to be considered for it. Lower values weigh more columns, higher ones miss unusual ones."""
 _GROWS, _WANDERS = 0.6, 0.05
 """Share of its moves that a counter rises, and of its values that fall back without beginning anew."""
 _ROWS = 2
+"""Minimum number of rows: with one row alone, a column does not show how it changes."""
 _VALUES = 5
 """Different values that a counter has shown at least."""
 _RIVALS = {Role.STEP: (Role.EPOCH, Role.SAMPLE, Role.TOKEN, Role.END), Role.LOSS: (Role.LOSS_PART,)}
 """What a column of the kind may be as well: it has one role."""
 _OF = ("/", "of")
 _SURE = 0.999
+"""Maximum probability in the denominator of the odds, which is zero for a probability of 1."""
 _UNDECIDED = -9.0
+"""Score assumed for the rival of a lone candidate, in log odds. It is low, so that a probable candidate leads clearly."""
 
 
 class ColumnInRole(msgspec.Struct, frozen=True):

@@ -29,6 +29,7 @@ _BACK_S = 5.0
 _STATED_S = 60.0
 """Seconds after the begin of a run in which all ranks have begun and sizes are stated; later, it says how many samples were used in all."""
 _MOST = 1e15
+"""Upper limit of a counter: no training has more steps, and floating-point numbers are exact whole numbers below it."""
 
 _KEY = re.compile(r"[\"'](?:key|event|name|metric|stage|phase)[\"']\s*:\s*[\"']([^\"']{1,80})[\"']")
 _WORD = re.compile(r"(?:^|[\s)\]}])([a-z][a-z0-9]*(?:_[a-z0-9]+)+|[a-z]{4,})(?=\s*:|\s*$)")

@@ -23,7 +23,9 @@ MARGIN = 0.15
 """Score by which the best assignment must lead one that says otherwise."""
 
 _MULTIPLE = 1e-6
+"""Maximum distance of a quotient from a whole number. It allows for rounding in floating-point arithmetic only."""
 _OFTEN = 0.9
+"""Share of the differences that must be multiples of the batch. It is below 1 because the last batch of an epoch may be smaller."""
 _BURST = 0.05
 """Share of the time of training below which all values of a counter were told at once, after it."""
 NEWEST = 20
@@ -31,7 +33,9 @@ NEWEST = 20
 _NEAR, _NEAR_RATE = 0.15, 0.3
 """Apart from another counter, and from a rate that may hold a pause, or not."""
 _MANY_EPOCHS = 1000
+"""Value above which a counter of epochs more probably counts steps: few trainings have more epochs."""
 _PRIOR = 0.5
+"""Score that a name of the role gives a counter. Higher values trust names more, lower ones the other evidence."""
 
 
 class CounterPoint(msgspec.Struct, frozen=True):

@@ -21,6 +21,7 @@ def _boosted_trees() -> Forecaster:
 
 
 LEARN_EVERY_H = 24
+"""Hours between two fits of the forecaster: more frequent fits follow changes sooner, and take more time."""
 STEPS: tuple[tuple[int, Callable[[], Forecaster]], ...] = (
     (14 * 24, _boosted_trees),
     (6, lambda: Calibrated(Naive("last_value", length=1))),
@@ -168,5 +169,5 @@ class DemandEstimator:
 
 
 def _with_cluster(demand: Mapping[str, Sequence[float]]) -> Mapping[str, Sequence[float]]:
-    """Return the demand with that of the cluster; where it is not known, the sum of the organisations' peaks stands for it."""
+    """Return the demand with that of the cluster; where it is not known, the sum of the organisations' peaks replaces it."""
     return demand if CLUSTER in demand else {CLUSTER: np.sum(list(demand.values()), axis=0).tolist()}

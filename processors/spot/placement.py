@@ -13,6 +13,7 @@ from .cluster import Node, NodeState, Request, needed, suits
 from .settings import GfsSettings
 
 LONG_H = 24.0
+"""Hours of the longer period of evictions, `Node.evictions_24h` (Eq. 15)."""
 
 
 def packing(node: Node) -> float:

@@ -3,6 +3,7 @@
 import msgspec
 
 HOUR = 3600.0
+"""Seconds of an hour."""
 DAY = 24 * HOUR
 CLUSTER = ""
 """The key of the whole cluster's demand among that of organisations. Its peak is less than the sum of theirs, which do not coincide."""

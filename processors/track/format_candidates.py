@@ -20,6 +20,7 @@ METHOD_MODEL = "model"
 """Method of a speed that a model's format states and the rules do not. It leads to no action."""
 METHOD_PERSON = "stated"
 _TOLERANCE = 0.02
+"""Relative difference up to which the speeds of rules and format are equal. It allows for the digits that a log rounds away."""
 _SURE = 0.97
 """Confidence of a speed on which the rules and the format agree."""
 _RULES_ARE_SURE = 0.9

@@ -104,6 +104,7 @@ LONE = 3.0
 _BORNE_OUT = 0.8
 """Confidence of a stated time that agrees with a clock."""
 _PART_RANK = 3
+"""Rank of a loss (`names.loss_rank`) whose name only ends in `loss`: often that of a part."""
 _COLUMN = "column"
 """Name of a counter that columns told."""
 SETTLED = 200

@@ -43,6 +43,7 @@ _NONE = Bar()
 _MUCH = 2
 """Times that an ended loop is longer than its evaluation at least: epochs may differ in length."""
 _EVER = 1e9
+"""Seconds without a limit, about 32 years: longer than any job."""
 
 
 class NestedBars:

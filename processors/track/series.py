@@ -11,6 +11,7 @@ from .reports import Report
 from .step_time_candidate import StepTimeCandidate
 
 _LONGEST = 100
+"""Characters of a template that distinguish it from others. It bounds the time for comparing templates."""
 
 
 @dataclass(frozen=True, slots=True)

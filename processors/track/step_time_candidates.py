@@ -33,6 +33,7 @@ _PART = re.compile(
 _OF_EPOCHS = re.compile(r"(?i)^span:(?:.*[^a-z])?epochs?(?:[^a-z]|$)")
 _WHOLE = re.compile(r"(?i)(?:^|[^a-z])(?:step|iter|iteration|total|took|dt|batch)(?:[^a-z]|$)")
 _LOOP = 0.55
+"""Confidence of the remaining time over the remaining steps. Programs estimate that time: higher values trust them more."""
 _LONGEST_WAIT = 1800.0
 """Seconds between two reports that nobody waits for."""
 _SINCE = re.compile(

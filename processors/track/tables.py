@@ -20,6 +20,7 @@ _HEADERS = 8
 _MONITOR = (("l", Meaning.DONE), ("t", Meaning.CLOCK))
 """Columns of the episode monitors that Gym and Stable-Baselines3 write: length in steps, seconds since the start."""
 _HEADER_LENGTH = 400
+"""Maximum characters of a header. Longer lines are usually text; it bounds the time for a line."""
 _OF_A_HEADER = ("oss", "LOSS", "poch", "ter", "tep")
 _OF_A_ROW = frozenset("0123456789+-. |\t\x1b")
 _ASIDE = re.compile(r"(?<!\s)\s*+\([^()]*+\)$")

@@ -18,6 +18,7 @@ from processors.advise.predictors.train import Trained
 from schedmate_records import NOT_JSON
 
 VERSION = 1
+"""Version of the format of model files. Files of another version are refused: the model must be trained again."""
 LARGEST = 256 * 2**20
 """Bytes of one file that are read."""
 _CARD = "model.json"

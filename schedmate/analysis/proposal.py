@@ -23,6 +23,7 @@ LETTERS = 8
 READ = 2000
 """Characters of a line that are looked at."""
 EXAMPLES = 3
+"""Lines of jobs that ended well, shown where a rule would match them. More give more evidence, but a longer text to read."""
 _VARIABLE = re.compile(r"0x[0-9a-fA-F]+|/[\w./@+-]+|\d+")
 """What differs from one line of a kind to the next: addresses, paths, numbers."""
 

@@ -28,6 +28,7 @@ _PIECES = 1 << 20
 _JOBS = 100_000
 """Jobs whose use is remembered: about 20 MB. Of others the table is asked again."""
 _MEGABYTE = 1_000_000
+"""Bytes of a megabyte, the unit of the quota."""
 _MESSAGES = 200
 """Messages of a batch: 13 MB of text at most, as a chunk holds 64 KB."""
 _SECONDS = 1.0

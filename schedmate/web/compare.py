@@ -9,7 +9,9 @@ from .plot import bounds, number, widened
 from .timeline import Curve, Timeline
 
 WIDTH: Final = 960.0
+"""Width of a chart in units of the SVG, without the labels. `compare.html` sets its `viewBox` by it."""
 HEIGHT: Final = 200.0
+"""Height of a chart in the same units."""
 
 
 @dataclass(frozen=True)

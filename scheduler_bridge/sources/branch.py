@@ -8,7 +8,9 @@ from schedmate_records.bounds import NAME
 
 _PREFIX = "ref: refs/heads/"
 _LONGEST = 1024
+"""Bytes read of a file of Git. A limit against large files in its place; a branch and its prefix are shorter."""
 _LEVELS = 16
+"""Directories that are searched, upwards from the job's own. A limit against very deep paths."""
 
 
 def branch_of(directory: Path) -> str:

@@ -161,7 +161,7 @@ def _chunk(message: Message, source: LineSource, pieces: list[_Piece]) -> LogChu
     first = pieces[0].time
     after, latest = [], 0
     for piece in pieces:  # collectors set times by what they parsed: one that goes back counts as at once
-        # The first and the last piece of a chunk are at most six days apart.
+        # At most six days lie between the first and the last piece of a chunk.
         latest = max(latest, min(int((piece.time - first) * 1000), 6 * 86_400_000))
         after.append(latest)
     chunk = LogChunk(

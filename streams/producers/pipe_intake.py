@@ -35,6 +35,7 @@ log = structlog.get_logger(__name__)
 ENTRY_BYTES = 1 << 20
 """The largest entry; the worst chunk of a pipe is smaller."""
 CLIENTS_PER_USER = 256
+"""Maximum connections of one user, so that one user cannot use up the file descriptors of the intake."""
 BACKLOG = 128
 """Who may wait to be taken in."""
 _PEER = struct.Struct("3i")

@@ -12,6 +12,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _BETWEEN = re.compile(r"[\W_]+")
 _LETTERS = re.compile(r"[A-Za-z]+")
 _LONGEST = 300
+"""Characters of a text that are searched for names. A limit against long texts."""
 
 
 @dataclass(frozen=True, slots=True)

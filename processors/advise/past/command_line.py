@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 _LONGEST = 4000
+"""Characters of a command that are read. A limit against very long commands."""
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:[.,_]\d*)*|\.\d+)(?:e[-+]?\d+)?[kmgKMG]?")
 _OPTION = re.compile(r"(-{0,2}[+~]{0,2}[A-Za-z_][\w.\-/]*)=(.*)", re.DOTALL)
 _LENGTH = re.compile(r"(?:^|[-_./])(?:epochs?|steps|iters|iterations|updates|n_?iter)$")

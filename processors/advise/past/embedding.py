@@ -22,11 +22,15 @@ from .command_line import fingerprint
 from .job import SubmittedJob
 
 DIMENSIONS = 256
+"""Length of a vector. Longer ones have fewer words at the same place, and take more memory and time in each search."""
 _MODEL = 2.0
+"""Weight of a model's name, relative to 1, the weight of task, data and unit: higher values find jobs of the same model first."""
 _NUMBER = 0.1
-"""Weights relative to 1, the weight of task, data and unit. The weight of a number only orders similar jobs by length or size."""
+"""Weight of a number, relative to the same 1. It only orders similar jobs by length or size."""
 _WORDS = 300
+"""Words of a command line and its directory that count. A limit against very long command lines."""
 _LONGEST = 300
+"""Characters of each text of a record that count. A limit against very long texts."""
 _PARTS = re.compile(r"[A-Za-z]+|\d+")
 
 _NUMBER_BESIDE_MODEL = 0.04

@@ -26,7 +26,9 @@ _FLOOR = {RESUBMISSION: 0.2, SIMILAR: 0.5}
 _T95 = (6.314, 2.920, 2.353, 2.132, 2.015)
 """Student's t, 95 %, for 1 to 5 degrees of freedom."""
 _ALONE = 1.645
+"""The 95 % quantile of the normal distribution, for a spread that is assumed and not measured."""
 _WIDEST = 30.0
+"""Maximum logarithm of a duration: e³⁰ seconds is longer than any job, and larger exponents overflow."""
 _LONGER = 1e6
 """A length that differs by more is misread."""
 

@@ -11,6 +11,7 @@ from .dataset import Matrix, Vector
 Inputs = Matrix | NDArray[np.float32]
 
 ROUNDS = 250
+"""Maximum number of trees. Fitting stops earlier by `PATIENCE` where validation rows are given."""
 PATIENCE = 30
 """Rounds without a gain on validation rows after which fitting stops."""
 PARAMETERS: dict[str, Any] = {

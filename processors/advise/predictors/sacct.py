@@ -41,7 +41,9 @@ FINISHED = (
     "PREEMPTED",
 )
 LONGEST_LINE = 65_536
+"""Maximum characters of a row: 64 KiB. A limit against damaged files; rows of `sacct` are far shorter."""
 LONGEST_TEXT = 256
+"""Characters kept of a name or an id. A limit against hostile job names."""
 _GIB = {"K": 2**-20, "M": 2**-10, "G": 1.0, "T": 2.0**10, "P": 2.0**20}
 
 

@@ -8,6 +8,7 @@ from .demand import DemandHistory, Floats, Windows
 from .forecast import Forecast
 
 DAY = 24
+"""Hours of a day: the demand is hourly."""
 WEEK = 7 * DAY
 SMALLEST_DEVIATION = 0.5
 """GPUs. Demand that was constant in the whole history may still change."""

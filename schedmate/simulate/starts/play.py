@@ -14,6 +14,7 @@ from .model import Present, Vector, Waiting
 LOOKED_AT: Final = 50
 """Jobs behind the first that are looked at for backfilling at each instant (Slurm's bf_max_job_test is 500; later ones matter less)."""
 EPSILON: Final = 1e-6
+"""Tolerance for rounding where a node has exactly the CPUs, GPUs or memory that a job needs."""
 UNLIMITED: Final = 365 * 86_400.0
 """What the scheduler plans with for a job without a limit (Slurm: a year)."""
 

@@ -8,7 +8,9 @@ from ..reading import Row, TraceError, rows
 from . import pai
 
 MOST_GPUS = 64
+"""Maximum GPUs of a node. A larger number in a trace is an error."""
 MOST_NODES = 100_000
+"""Maximum number that a row gives for nodes. A larger one is an error, and would use up memory."""
 HELIOS_GPUS = 8
 """GPUs of each node of Helios."""
 

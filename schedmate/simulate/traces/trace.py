@@ -1,4 +1,4 @@
-"""The jobs of a trace in any known format. Columns or the first character tell which format it is."""
+"""The jobs of a trace in any known format. The columns or the first character identify the format."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path

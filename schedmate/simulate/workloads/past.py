@@ -12,6 +12,7 @@ from processors.spot.settings import CLUSTER
 from ..job import Job, JobClass
 
 HOUR = 3600.0
+"""Seconds of an hour."""
 
 
 def split_past(jobs: Sequence[Job], at_s: float) -> tuple[list[Job], Mapping[str, Sequence[float]]]:

@@ -13,7 +13,9 @@ from ..budget import step
 from .values import UNKNOWN, Class, Function, Instance, Term, Value, choice, is_number, is_plain, is_scalar, names_in
 
 MOST_ITEMS = 10_000
+"""Maximum number of items of a collection that an operation reads or builds. A limit against programs that use up memory."""
 LONGEST_TEXT = 100_000
+"""Maximum characters of a text that an operation reads or builds. A limit against programs that use up memory."""
 _UNITS_A_STEP = 50
 """Characters of a text, or items of a collection, that cost as much as one step."""
 _WIDE_FORMAT = re.compile(r"\d{4}|\*|\{[^{}]*\{")

@@ -12,6 +12,7 @@ from ...cluster import Cluster
 from ...job import JobClass, Run, Slice
 
 HOUR = 3600.0
+"""Seconds of an hour."""
 DAY = 24 * HOUR
 
 
