@@ -10,6 +10,11 @@ _UNITS = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
 _SUFFIXES = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
+def seconds_of(moment: datetime | None) -> float | None:
+    """Return `moment` in seconds since 1970; None for None."""
+    return None if moment is None else moment.timestamp()
+
+
 def ago(moment: datetime, now: float | None = None) -> str:
     """Return how long ago `moment` was, in the largest unit that fits: `3 minutes ago`, `in 2 hours`, `now`."""
     seconds = (time.time() if now is None else now) - moment.timestamp()

@@ -12,7 +12,7 @@ PIPE = "pipe"
 
 
 class EventKind(StrEnum):
-    """What happened. The last five come from those who ship and read logs, not from a scheduler."""
+    """What happened. `lines_lost` and what follows it come from producers and workers, not from a scheduler."""
 
     SUBMITTED = "submitted"
     STARTED = "started"

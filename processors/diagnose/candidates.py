@@ -127,8 +127,8 @@ def add_candidate(kept: list[Candidate], new: Candidate) -> None:
             repeated = new.dismissed and one.cause == new.cause
             one.dismissed = one.dismissed and (repeated or one.stream != new.stream)
     for index, old in enumerate(kept):
-        alike = (old.cause, old.kind) == (new.cause, new.kind)
-        if alike and (old.stream == new.stream or new.kind not in SETS.passing):
+        same = (old.cause, old.kind) == (new.cause, new.kind)
+        if same and (old.stream == new.stream or new.kind not in SETS.passing):
             if not (old.survived or old.silently_survived or old.continued):
                 # Repeated in vain: the first occurrence counts.
                 old.newest_line, old.retried, old.continues_after = new.newest_line, False, new.continues_after

@@ -191,10 +191,10 @@ def _read_escaped(text: str, place: Evidence, time: float) -> Raised | None:
 def _owner(state: TracebackState, line: str, tag: str, text: str) -> tuple[OpenTraceback | None, str]:
     """Return the open traceback that `line` may continue, and the line without its prefix."""
     whole = clean(line)
-    alike = [one for one in state.open if one.prefix and masked(whole[: len(one.prefix)]) == masked(one.prefix)]
-    if alike:  # two prefixes may differ in digits: a rank's number stays the same in all lines, a time does not
+    similar = [one for one in state.open if one.prefix and masked(whole[: len(one.prefix)]) == masked(one.prefix)]
+    if similar:  # two prefixes may differ in digits: a rank's number stays the same in all lines, a time does not
         words = whole.split()
-        owner = max(reversed(alike), key=lambda one: sum(map(str.__eq__, words, one.prefix.split())))
+        owner = max(reversed(similar), key=lambda one: sum(map(str.__eq__, words, one.prefix.split())))
         return owner, whole[len(owner.prefix) :]
     return next((one for one in state.open if one.tag == tag), None), text
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from ..job_state import JobState, Phase, StateAlarm, job_state
+from ..times import seconds_of
 from .records import JobRecords, Row, in_force
 
 _LIFE = ("submitted", "started", "requeued", "ended")
@@ -30,9 +31,9 @@ def attempt_state(records: JobRecords, attempt: int, now: float, reported: datet
     cause = "" if verdict is None or verdict["error_type"] == "none" else verdict["signature"] or verdict["error_type"]
     return job_state(
         known["phase"],
-        started=_seconds(known["started"]),
-        ended=_seconds(ended),
-        changed=_seconds(changed),
+        started=seconds_of(known["started"]),
+        ended=seconds_of(ended),
+        changed=seconds_of(changed),
         scheduler_state=known["state"],
         exit_code=known["exit_code"],
         signal=known["signal"],
@@ -45,14 +46,10 @@ def attempt_state(records: JobRecords, attempt: int, now: float, reported: datet
 def attempt_alarms(records: JobRecords, attempt: int) -> list[StateAlarm]:
     """Return the alarms of an attempt."""
     return [
-        StateAlarm(row["kind"], row["detail"], row["since"].timestamp(), _seconds(row["over"]))
+        StateAlarm(row["kind"], row["detail"], row["since"].timestamp(), seconds_of(row["over"]))
         for row in records.alarms
         if row["attempt"] == attempt
     ]
-
-
-def _seconds(moment: datetime | None) -> float | None:
-    return None if moment is None else moment.timestamp()
 
 
 def attempt_facts(records: JobRecords, attempt: int) -> Mapping[str, Any]:

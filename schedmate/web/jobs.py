@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from ..job_state import JobState, StateAlarm, StateWord, job_state
+from ..times import seconds_of
 from .database import Database
 
 PAGE: Final = 50
@@ -218,15 +219,15 @@ def all_jobs(database: Database) -> Sequence[Mapping[str, Any]]:
 def with_state(row: Mapping[str, Any], now: float) -> Mapping[str, Any]:
     """Return the row of a job with its state, for its `phase` and the alarms that were `raised`: (kind, detail, since, over) each."""
     known = {name: value for name, value in row.items() if name not in {"phase", "raised"}}
-    ended = _seconds(row["ended"])
+    ended = seconds_of(row["ended"])
     raised = [
-        StateAlarm(kind, detail, since.timestamp(), _seconds(over)) for kind, detail, since, over in row["raised"]
+        StateAlarm(kind, detail, since.timestamp(), seconds_of(over)) for kind, detail, since, over in row["raised"]
     ]
     state = job_state(
         row["phase"],
-        started=_seconds(row["started"]),
+        started=seconds_of(row["started"]),
         ended=ended,
-        changed=_seconds(row["changed"]),
+        changed=seconds_of(row["changed"]),
         scheduler_state=row["state"],
         exit_code=row["exit_code"],
         signal=row["signal"],
@@ -246,11 +247,7 @@ def state_fields(state: JobState) -> dict[str, Any]:
 
 def sentence(row: Mapping[str, Any], now: float) -> str:
     """Return the state of a job in one line; `now` is in seconds since 1970."""
-    return JobState(row["condition"], row["reason"], _seconds(row["since"])).sentence(now)
-
-
-def _seconds(moment: datetime | None) -> float | None:
-    return None if moment is None else moment.timestamp()
+    return JobState(row["condition"], row["reason"], seconds_of(row["since"])).sentence(now)
 
 
 def list_jobs(database: Database, known: Iterable[Mapping[str, Any]], wanted: Filter, size: int = PAGE) -> JobList:
