@@ -74,6 +74,8 @@ class Placements(Stage[PlacementsState]):
     """Reports on which nodes an attempt is, and when it no longer is."""
 
     name = "placements"
+    state = PlacementsState
+    order = 10
 
     def __init__(self) -> None:
         self.metrics = PlacementMetrics()

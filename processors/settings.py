@@ -11,6 +11,10 @@ from .activity.settings import ActivitySettings
 from .interference.settings import InterferenceSettings
 
 
+class NoSettings(BaseModel, frozen=True, extra="forbid"):
+    """No settings."""
+
+
 class ClassifierSettings(BaseModel, frozen=True, extra="forbid"):
     """How lines are classified."""
 

@@ -14,14 +14,14 @@ from processors.job import JobProcessor
 from processors.node import NodeProcessor
 from processors.read.roles import Proposer
 from processors.settings import ProcessorSettings
-from processors.stages import all_stages
 from processors.stream_reader import StreamReader
 from processors.track.tracker import MetricTracker
 from streams.transport import Producer
 
 from .formats.files import configured_formats
 from .plugins.plugins import EMBEDDERS, PluginError, load_plugin
-from .settings.settings import Settings, SettingsError
+from .plugins.stages import installed_stages
+from .settings.settings import PluginSections, Settings, SettingsError
 
 
 def line_classifier(
@@ -42,6 +42,7 @@ def job_processor(
     linear: LinearModel | None = None,
     proposer: Proposer | None = None,
     formats: KnownFormats | None = None,
+    sections: PluginSections | None = None,
 ) -> JobProcessor:
     """Return all processors of a job.
 
@@ -50,6 +51,7 @@ def job_processor(
         linear: The line classifier's model; the one that ships where not given. Benchmarks give models that have not seen what they score.
         proposer: Of the roles of number columns; as `linear`.
         formats: The known formats, which may change while the processors run; those of the operator's file where not given.
+        sections: The settings of stages of other distributions; their defaults where not given.
     """
     return JobProcessor(
         StreamReader(
@@ -62,7 +64,7 @@ def job_processor(
                 ),
             ),
         ),
-        all_stages(settings, signatures(settings)),
+        installed_stages(settings, signatures(settings), sections or PluginSections()),
         ask_models=settings.ask_models,
     )
 

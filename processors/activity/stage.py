@@ -1,6 +1,7 @@
 """Alarms that follow from a job's log and its GPUs: a hang, and GPUs that are held and idle."""
 
 from collections.abc import Sequence
+from typing import Self
 
 import msgspec
 from prometheus_client import Counter
@@ -19,7 +20,7 @@ from schedmate_records import (
 
 from ..alarms.standing import Seen, StandingAlarms
 from ..classified_chunk import ClassifiedChunk
-from ..stage import Stage
+from ..stage import Stage, StageSettings
 from .hang import HangState, find_hang
 from .held import HeldGpus
 
@@ -71,6 +72,8 @@ class ActivityMonitor(Stage[ActivityState]):
     """
 
     name = "activity"
+    state = ActivityState
+    order = 60
     inputs = ("gpu-activity",)
 
     def __init__(self, hang_s: float = 300.0, confirmed_s: float = 90.0, idle_s: float = 1800.0) -> None:
@@ -78,6 +81,12 @@ class ActivityMonitor(Stage[ActivityState]):
             raise ValueError(f"expected times above 0, got {hang_s}, {confirmed_s} and {idle_s}")
         self.hang_s, self.confirmed_s, self.idle_s = hang_s, min(confirmed_s, hang_s), idle_s
         self.metrics = ActivityMetrics()
+
+    @classmethod
+    def from_settings(cls, settings: StageSettings) -> Self:
+        """Return the monitor with the limits of the section `processors`."""
+        limits = settings.processors
+        return cls(limits.hang_seconds, limits.hang_confirmed_seconds, limits.gpus_idle_seconds)
 
     def metric_groups(self) -> Sequence[object]:
         """Return its metrics."""

@@ -74,6 +74,8 @@ class AlarmMonitor(Stage[AlarmState]):
     """
 
     name = "alarms"
+    state = AlarmState
+    order = 20
 
     def __init__(self, slower: float = 1.5, straggler: float = 1.25) -> None:
         if slower <= 1 or straggler <= 1:

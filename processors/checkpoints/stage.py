@@ -44,6 +44,8 @@ class Checkpoints(Stage[CheckpointsState]):
     """Reports when a job begins to save a checkpoint, and when a checkpoint is durable or its save failed."""
 
     name = "checkpoints"
+    state = CheckpointsState
+    order = 40
 
     def __init__(self, reader: CheckpointReader | None = None) -> None:
         self.reader = reader or CheckpointReader()

@@ -4,13 +4,14 @@ A verdict states how far the training had come, so that a restart that gains not
 """
 
 from collections.abc import Sequence
+from typing import Self
 
 import msgspec
 
 from schedmate_records import EventKind, Failure, JobEvent, JobMetric, ModelAnswer, NodeFinding, Position, Record
 
 from ..classified_chunk import ClassifiedChunk
-from ..stage import Stage
+from ..stage import Stage, StageSettings
 from .ending import Ending
 from .failure_question import ModelOpinions, OpinionState
 from .handler import FailureHandler, HandlerState
@@ -78,6 +79,8 @@ class Diagnosis(Stage[DiagnosisState]):
     """
 
     name = "diagnosis"
+    state = DiagnosisState
+    order = 70
     inputs = ("model-answers", "node-findings")
 
     def __init__(self, handler: FailureHandler | None = None, *, ask_models: bool = False) -> None:
@@ -85,6 +88,11 @@ class Diagnosis(Stage[DiagnosisState]):
         self.node_evidence = NodeEvidence(self.handler.signatures)
         self.opinions = ModelOpinions(self.handler)
         self.ask_models = ask_models
+
+    @classmethod
+    def from_settings(cls, settings: StageSettings) -> Self:
+        """Return the diagnosis with the operator's signatures."""
+        return cls(FailureHandler(settings.signatures), ask_models=settings.processors.ask_models)
 
     def metric_groups(self) -> Sequence[object]:
         """Return the metrics of what it is made of, a group for each part."""

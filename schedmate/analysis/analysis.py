@@ -259,7 +259,10 @@ class _Consultation:
             return
         self.chunks[position.offset] = chunk
         if len(self.chunks) > CHUNKS:
-            candidates = [each for one in self.state.attempts.values() for each in one.diagnosis.handler.candidates]
+            diagnosis = self.processor.stage(Diagnosis)
+            candidates = [
+                each for one in self.state.attempts.values() for each in one.state_of(diagnosis).handler.candidates
+            ]
             held = {each.root.offset for each in candidates if each.root}
             oldest = next((offset for offset in self.chunks if offset not in held), None)
             del self.chunks[next(iter(self.chunks)) if oldest is None else oldest]

@@ -2,10 +2,7 @@
 
 import typer
 
-from ..notifications.channels import Channel, EmailChannel, SlackChannel, WebhookChannel
-from ..notifications.notifier import Notifier
-from ..notifications.urgency import Urgency
-from ..settings.settings import Loaded, NotifySection, SettingsError, read_secret
+from ..settings.settings import Loaded
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -28,12 +25,14 @@ def command(context: typer.Context) -> None:
     from streams.runtimes.pump import Batch, Pump
 
     from ..connections import kafka_connection, permitted, wait_for_broker
+    from ..notifications.notifier import Notifier
+    from ..plugins.channels import open_channels
     from ..services.service import service
 
     loaded: Loaded = context.obj
     settings = loaded.settings
-    notifier = Notifier(channels(settings.notify), settings.notify.repeat_seconds)
     with service(settings, "notify") as running:
+        notifier = Notifier(open_channels(settings.notify, loaded.plugins), settings.notify.repeat_seconds)
         running.telemetry.health = kafka_connection(settings.kafka).problems
         connection = permitted(settings.kafka, "notifier", running.stop)
         producer = wait_for_broker(partial(KafkaProducer, connection), running.stop)
@@ -51,31 +50,3 @@ def command(context: typer.Context) -> None:
             pump.run(running.stop)
         notifier.close()
         producer.close()
-
-
-def channels(wanted: NotifySection) -> dict[Channel, Urgency]:
-    """Return the channels that are configured, with the least severity of each.
-
-    Raises:
-        SettingsError: None is, or a file cannot be read.
-    """
-    found: dict[Channel, Urgency] = {}
-    if wanted.webhook:
-        token = read_secret(wanted.webhook_token_file) if wanted.webhook_token_file else ""
-        found[WebhookChannel(wanted.webhook, token)] = wanted.webhook_severity
-    if wanted.slack_file:
-        found[SlackChannel(read_secret(wanted.slack_file))] = wanted.slack_severity
-    if wanted.smtp:
-        login = (wanted.smtp_user, wanted.secret()) if wanted.smtp_user else None
-        email = EmailChannel(
-            wanted.smtp,
-            wanted.email_from,
-            wanted.email_to,
-            user_domain=wanted.email_user_domain,
-            login=login,
-            tls=wanted.smtp_tls,
-        )
-        found[email] = wanted.email_severity
-    if not found:
-        raise SettingsError("expected notify.webhook, notify.slack_file or notify.smtp to be set: there is no receiver")
-    return found

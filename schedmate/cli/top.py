@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..settings.settings import Loaded, RedisSection, Settings, SettingsError
+from ..settings.settings import Loaded, RedisSection, SettingsError
 
 if TYPE_CHECKING:
     from sinks.redis import JobStatus
@@ -81,11 +81,12 @@ def _redis(settings: RedisSection, every: float) -> None:
         _watch(View(), look, paces, every)
 
 
-def _logs(files: list[Path], settings: Settings, every: float) -> None:
+def _logs(files: list[Path], loaded: Loaded, every: float) -> None:
     from streams.producers.stored import STANDARD_INPUT
 
     from ..analysis.local_jobs import LocalJobs
     from ..assembly import job_processor
+    from ..services import logging
     from ..top.top import View
     from .console import warn
     from .status import show_all, show_one
@@ -94,7 +95,8 @@ def _logs(files: list[Path], settings: Settings, every: float) -> None:
         raise SettingsError("expected a terminal: `schedmate analyze --format json` is for programs")
     if STANDARD_INPUT in files and sys.stdin.isatty():
         raise SettingsError("expected a log on standard input: `python train.py 2>&1 | schedmate top -`")
-    with LocalJobs(files, job_processor(settings.processors)) as local:
+    logging.configure(loaded.settings.service)
+    with LocalJobs(files, job_processor(loaded.settings.processors, sections=loaded.plugins)) as local:
         _watch(View(details=len(files) == 1), lambda: (local.jobs(), local.problem), local.paces, every)
         if local.writing:
             warn("still reading, so that what writes can go on; Ctrl-C stops both")

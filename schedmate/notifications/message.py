@@ -24,6 +24,8 @@ _NOTICES = 2
 """Notices of GPUs that are idle without a break: the user is notified once, and once more."""
 QUOTED = 3
 """Lines that a message quotes."""
+TEXT = 20_000
+"""Maximum length of the text of a message, in characters."""
 
 
 _OF_OUTCOME = {
@@ -168,3 +170,8 @@ def _quotes(evidence: Sequence[Evidence]) -> tuple[str, ...]:
     return tuple(
         f"{each.topic}/{each.partition}@{each.offset} line {each.line}: {each.text}" for each in evidence[:QUOTED]
     )
+
+
+def header_text(text: str) -> str:
+    """Return a text as one line of a header: printable ASCII, at most 200 characters."""
+    return "".join(letter if letter.isprintable() and letter.isascii() else "?" for letter in text)[:200]

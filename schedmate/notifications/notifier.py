@@ -4,7 +4,7 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 import structlog
@@ -13,9 +13,8 @@ from prometheus_client import Counter
 from schedmate_records import Decision, EventKind, Failure, JobEvent, Record
 from streams.resilience import Outage
 
-from .channels import Channel, ChannelError
+from .channel import Channel, ChannelError
 from .message import Notification, describe
-from .urgency import Urgency
 
 log = structlog.get_logger(__name__)
 
@@ -55,7 +54,7 @@ class Notifier:
     """Takes records in, and sends messages to people.
 
     Args:
-        channels: Where to, each with the least severity that it gets.
+        channels: The channels.
         repeat_s: Seconds in which the same message goes once.
         clock: Seconds since 1970.
         give_up_s: See `GIVE_UP_S`.
@@ -64,7 +63,7 @@ class Notifier:
 
     def __init__(
         self,
-        channels: Mapping[Channel, Urgency],
+        channels: Iterable[Channel],
         repeat_s: float = 3600.0,
         clock: Callable[[], float] = time.time,
         give_up_s: float = GIVE_UP_S,
@@ -81,7 +80,7 @@ class Notifier:
         self._changed = threading.Condition()
         self._closing = False
         self._settling = threading.Thread(target=self._announce_verdicts, name="notify-verdicts", daemon=True)
-        self._lanes = [_Lane(channel, least, self.metrics, give_up_s) for channel, least in channels.items()]
+        self._lanes = [_Lane(channel, self.metrics, give_up_s) for channel in channels]
         self._settling.start()
 
     def add_record(self, record: Record) -> None:
@@ -169,9 +168,9 @@ class Notifier:
 class _Lane:
     """One channel's thread."""
 
-    def __init__(self, channel: Channel, least: Urgency, metrics: NotifierMetrics, give_up_s: float) -> None:
+    def __init__(self, channel: Channel, metrics: NotifierMetrics, give_up_s: float) -> None:
         self.name = channel.name
-        self._channel, self._least, self._metrics, self._give_up_s = channel, least, metrics, give_up_s
+        self._channel, self._metrics, self._give_up_s = channel, metrics, give_up_s
         self._outage = Outage(channel.name, consequence="its messages wait, and nothing else does")
         self._queue: queue.Queue[tuple[Notification, str] | None] = queue.Queue(WAITING)
         self._stop = threading.Event()
@@ -183,7 +182,7 @@ class _Lane:
         return self._outage.ongoing
 
     def offer(self, message: Notification, user: str) -> None:
-        if message.severity.rank < self._least.rank:
+        if message.severity.rank < self._channel.severity.rank:
             return
         try:
             self._queue.put_nowait((message, user))

@@ -6,7 +6,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Collection, MutableMapping
-from io import StringIO
+from io import StringIO, TextIOBase
 from typing import Any, TextIO
 
 import structlog
@@ -16,6 +16,18 @@ from ..settings.settings import ServiceSettings
 from ..terminal import printable
 
 _REFUSED = re.compile(r"authenti|authori[sz]|sasl|ssl|tls|certificate|credential|password", re.IGNORECASE)
+
+
+class _CurrentStderr(TextIOBase):
+    """Writes to what `sys.stderr` is at that time: a program that runs commands in its own process replaces it, and closes it."""
+
+    def write(self, text: str, /) -> int:
+        """Write `text`."""
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        """Write what is buffered."""
+        sys.stderr.flush()
 
 
 def configure(settings: ServiceSettings) -> None:
@@ -35,10 +47,10 @@ def configure(settings: ServiceSettings) -> None:
     structlog.configure(
         processors=[*shared, *explain, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(_CurrentStderr()),
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler(_CurrentStderr())
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[structlog.stdlib.add_logger_name, structlog.stdlib.ExtraAdder(), *shared],
