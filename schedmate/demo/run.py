@@ -14,14 +14,13 @@ from rich.text import Text
 
 from schedmate_records import UserError
 
-from . import checks, facts, questions, summary
+from . import checks, facts, summary
 from .board import Watcher
 from .cluster import cores
-from .live import LiveScreen
 from .pipeline import Pipeline
-from .plain import PlainScreen
 from .programs import PROGRAMS
 from .scenario import Scenario
+from .screen import Screen
 
 WIDTH = 100
 """Columns of the story at most: its sentences are written for so many, and longer lines are hard to read."""
@@ -81,8 +80,6 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
         watcher.step()
         known = facts.DemoFacts(
             board=watcher.board,
-            readings=facts.readings(watcher.board, pipeline.cluster.clocks),
-            phases=facts.phases(watcher.board, pipeline.cluster.clocks),
             gpus=pipeline.gpus.label,
             pieces_shipped=pipeline.shipping.pieces,
             pieces_read=_total(pipeline.processor.reader.metrics.lines),
@@ -91,7 +88,7 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
             stored=facts.stored(pipeline.client),
         )
         found = checks.check(known)
-        summary.show(console, known, questions.answers(pipeline.client), found)
+        summary.show(console, known, found)
         return all(each.kept for each in found)
     finally:
         pipeline.close()
@@ -105,29 +102,28 @@ def _total(counter: Counter) -> int:
 
 def _watch_jobs(pipeline: Pipeline, watcher: Watcher, console: Console) -> bool:
     """Run the jobs and show them until all is over, or time is. Returns True where all was over in time."""
-    screen = (LiveScreen if console.is_terminal else PlainScreen)(console, watcher.board, pipeline.gpus.label)
+    screen = Screen(console, watcher.board, pipeline.gpus.label)
     scenario = Scenario(pipeline.cluster, pipeline.publish)
     deadline = time.monotonic() + LIMIT_S
     quiet = None
-    with screen:
-        while time.monotonic() < deadline:
-            pipeline.step()
-            screen.show(watcher.step())
-            scenario.step(watcher.board)
-            if not (scenario.is_over(watcher.board) and pipeline.idle()):
-                quiet = None
-            elif quiet is None:
-                quiet = time.monotonic()
-            elif time.monotonic() - quiet >= QUIET_S:
-                return True
-            time.sleep(TICK_S)
+    while time.monotonic() < deadline:
+        pipeline.step()
+        screen.show(watcher.step())
+        scenario.step(watcher.board)
+        if not (scenario.is_over(watcher.board) and pipeline.idle()):
+            quiet = None
+        elif quiet is None:
+            quiet = time.monotonic()
+        elif time.monotonic() - quiet >= QUIET_S:
+            return True
+        time.sleep(TICK_S)
     return False
 
 
 def _greet(console: Console) -> None:
     console.print(Text("SchedMate demo", style="bold"))
     console.print(
-        "Eight small trainings (NumPy) run as processes on five slots of a local scheduler. What they print goes the way that it goes "
+        "Eight small made-up trainings run as processes on five slots of a local scheduler. What they print goes the way that it goes "
         "in production: chunks, processors, ClickHouse, decisions, scheduler. Everything is in this process; restart, "
         "cancel_packing and evict are turned on for the demo, drain waits for an approval (without that, decisions are only published).",
         style="dim",
@@ -145,7 +141,7 @@ def _farewell(console: Console, kept: bool, directory: Path) -> None:
         console.print("All that was promised happened.", style="green")
     else:
         console.print(
-            Text.assemble(("Not all that was promised happened.", "bold red"), f" Logs and clocks: {directory}"),
+            Text.assemble(("Not all that was promised happened.", "bold red"), f" Its log: {directory}"),
             soft_wrap=True,
         )
 
