@@ -9,10 +9,10 @@ from datetime import UTC, date, datetime
 from functools import partial
 
 import msgspec
-from prometheus_client import Counter, Gauge
 
 from processors.new_lines import line_numbers, strip_container_wrapping
 from schedmate_records import LogChunk, Position, Record
+from schedmate_records.metrics import Metrics
 from sinks.clickhouse import ClickHouseWriter, LogLine, StoredSoFar, stored_so_far
 from streams.kafka import KafkaConsumer, KafkaProducer
 from streams.resilience import Outage
@@ -39,15 +39,12 @@ class JobLineMetrics:
     """Counts of stored and omitted lines."""
 
     def __init__(self) -> None:
-        self.lines = Counter("schedmate_job_lines", "Lines of jobs handed to ClickHouse.", registry=None)
-        self.omitted = Counter(
-            "schedmate_job_lines_omitted",
-            "Lines not stored, since their job had reached its quota of the day.",
-            registry=None,
+        make = Metrics("schedmate_job")
+        self.lines = make.counter("lines", "Lines of jobs handed to ClickHouse.")
+        self.omitted = make.counter(
+            "lines_omitted", "Lines not stored, since their job had reached its quota of the day."
         )
-        self.lag = Gauge(
-            "schedmate_job_lines_lag_messages", "Messages of job-logs whose lines are not stored yet.", registry=None
-        )
+        self.lag = make.gauge("lines_lag_messages", "Messages of job-logs whose lines are not stored yet.")
 
 
 class JobLineWriter:

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from threading import Event
 
 import structlog
-from prometheus_client import Counter, Gauge, Histogram
 
 from schedmate_records import Action, BeyondQuota, DecisionResult, InvalidRecord, Position, Quota, Record
+from schedmate_records.metrics import Metrics
 from scheduler_bridge.schedulers import Actuator, ActuatorError, SchedulerAway, SchedulerJobState
 from streams.accept import accept
 from streams.kafka import Connection, KafkaFollower
@@ -34,18 +34,15 @@ class SpotMetrics:
     """What the spot manager did."""
 
     def __init__(self) -> None:
-        self.quota = Gauge(
-            "schedmate_spot_quota_gpus", "GPUs that spot jobs may have; NaN where unknown.", registry=None
-        )
-        self.spot_gpus = Gauge("schedmate_spot_in_use_gpus", "GPUs that spot jobs hold.", registry=None)
-        self.safety = Gauge("schedmate_spot_safety", "The safety coefficient eta.", registry=None)
-        self.beyond = Gauge("schedmate_spot_beyond", "Waiting spot jobs that do not fit into the quota.", registry=None)
-        self.quotas = Counter("schedmate_spot_quotas", "Quotas written.", registry=None)
-        self.without = Counter("schedmate_spot_without_quota", "Intervals without a quota.", registry=None)
-        self.looks = Counter("schedmate_spot_looks", "Readings of the queue.", registry=None)
-        self.decide_duration = Histogram(
-            "schedmate_spot_decide_duration_seconds", "Time to make a quota.", unit="seconds", registry=None
-        )
+        make = Metrics("schedmate_spot")
+        self.quota = make.gauge("quota_gpus", "GPUs that spot jobs may have; NaN where unknown.")
+        self.spot_gpus = make.gauge("in_use_gpus", "GPUs that spot jobs hold.")
+        self.safety = make.gauge("safety", "The safety coefficient eta.")
+        self.beyond = make.gauge("beyond", "Waiting spot jobs that do not fit into the quota.")
+        self.quotas = make.counter("quotas", "Quotas written.")
+        self.without = make.counter("without_quota", "Intervals without a quota.")
+        self.looks = make.counter("looks", "Readings of the queue.")
+        self.decide_duration = make.histogram("decide_duration_seconds", "Time to make a quota.", unit="seconds")
 
 
 class PastQuotas:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from threading import Event
 
 import structlog
-from prometheus_client import Counter, Gauge, Histogram
 
+from schedmate_records.metrics import Metrics
 from scheduler_bridge.schedulers import Actuator, ActuatorError, SchedulerAway
 from sinks.errors import SinkUnavailable
 from streams.resilience import Outage
@@ -26,18 +26,12 @@ class StartsMetrics:
     """Counts of written estimates and failed looks."""
 
     def __init__(self) -> None:
-        self.looks = Counter(
-            "schedmate_starts_looks", "Readings of the queue with written start estimates.", registry=None
-        )
-        self.waiting = Gauge(
-            "schedmate_starts_waiting_jobs", "Jobs that waited when the queue was last read.", registry=None
-        )
-        self.written = Counter("schedmate_starts_estimates", "Starts that were written.", registry=None)
-        self.look_duration = Histogram(
-            "schedmate_starts_look_duration_seconds",
-            "Time to read the queue, simulate it and write the estimates.",
-            unit="seconds",
-            registry=None,
+        make = Metrics("schedmate_starts")
+        self.looks = make.counter("looks", "Readings of the queue with written start estimates.")
+        self.waiting = make.gauge("waiting_jobs", "Jobs that waited when the queue was last read.")
+        self.written = make.counter("estimates", "Starts that were written.")
+        self.look_duration = make.histogram(
+            "look_duration_seconds", "Time to read the queue, simulate it and write the estimates.", unit="seconds"
         )
 
 

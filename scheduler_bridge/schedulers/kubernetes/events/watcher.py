@@ -5,9 +5,8 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from prometheus_client import Gauge
-
 from schedmate_records import JobEvent
+from schedmate_records.metrics import Metrics
 from streams.transport import Producer
 
 from ...job_watcher import JobWatcher, JobWatcherMetrics
@@ -30,11 +29,10 @@ class KubernetesWatcherMetrics(JobWatcherMetrics):
 
     def __init__(self) -> None:
         super().__init__("kubernetes", "Kubernetes")
-        self.nodes = Gauge("schedmate_kubernetes_watcher_nodes", "Nodes that are ready.", registry=None)
-        self.lists = Gauge(
-            "schedmate_kubernetes_watcher_lists",
-            "Full listings of Jobs, Pods or Nodes: at the start, and after a watch expired (410).",
-            registry=None,
+        make = Metrics("schedmate_kubernetes_watcher")
+        self.nodes = make.gauge("nodes", "Nodes that are ready.")
+        self.lists = make.gauge(
+            "lists", "Full listings of Jobs, Pods or Nodes: at the start, and after a watch expired (410)."
         )
 
 

@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from prometheus_client import Gauge
-
 from schedmate_records import JobEvent
+from schedmate_records.metrics import Metrics
 from streams.transport import Producer
 
 from ...job_watcher import JobWatcher, JobWatcherMetrics
@@ -20,7 +19,8 @@ class RayWatcherMetrics(JobWatcherMetrics):
 
     def __init__(self) -> None:
         super().__init__("ray", "Ray")
-        self.nodes = Gauge("schedmate_ray_watcher_nodes", "Nodes that are alive.", registry=None)
+        make = Metrics("schedmate_ray_watcher")
+        self.nodes = make.gauge("nodes", "Nodes that are alive.")
 
 
 class RayWatcher(JobWatcher[ReportedJob]):
