@@ -13,7 +13,6 @@ from ...job_watcher import JobWatcher, JobWatcherMetrics
 from ..client import (
     KINDS,
     Informer,
-    Job,
     KubernetesClient,
     KubernetesError,
     KubernetesUnavailable,
@@ -44,9 +43,7 @@ class KubernetesWatcher(JobWatcher[ReportedJob]):
     Args:
         connect: Connects to the broker; called in another thread.
         checkpoint: The file; its directory is created.
-        client: The cluster.
         namespace: The only namespace to watch; all where empty.
-        clock: Seconds since 1970.
         memory: Bytes of events that may wait.
     """
 
@@ -73,10 +70,9 @@ class KubernetesWatcher(JobWatcher[ReportedJob]):
             memory=memory,
         )
         self._changed = threading.Event()
-        self.jobs = Informer(client, Job, self._changed.set, namespace)
         self.pods = Informer(client, Pod, self._changed.set, namespace)
         self.nodes = Informer(client, Node, self._changed.set)
-        self.workloads: list[Informer[WorkloadObject]] = [
+        self.jobs: list[Informer[WorkloadObject]] = [
             Informer(client, kind, self._changed.set, namespace) for kind in KINDS
         ]
 
@@ -100,18 +96,17 @@ class KubernetesWatcher(JobWatcher[ReportedJob]):
         Raises:
             KubernetesUnavailable: It was not listed yet, or a watch broke off.
         """
-        pods, jobs = self.pods.objects(), self.jobs.objects()
-        workloads = [store.objects() for store in self.workloads]
+        pods, listed = self.pods.objects(), [store.objects() for store in self.jobs]
         stores = self._stores()
         if broken := next((store.error for store in stores if store.error), None):
             raise broken
-        if pods is None or jobs is None or None in workloads:
+        if pods is None or None in listed:
             raise KubernetesUnavailable("lists of jobs and pods", "none yet", "they are asked for")
         self.metrics.nodes.set(sum(node.ready for node in self.nodes.objects() or ()))
         self.metrics.lists.set(sum(store.lists for store in stores))
-        every: list[Job | WorkloadObject] = [*jobs, *(one for found in workloads for one in found or ())]
-        events, after = changes(known, every, pods, now)
-        return events, after, len(every)
+        jobs = [job for found in listed for job in found or ()]
+        events, after = changes(known, jobs, pods, now)
+        return events, after, len(jobs)
 
-    def _stores(self) -> "list[Informer[Job] | Informer[Pod] | Informer[Node] | Informer[WorkloadObject]]":
-        return [self.jobs, self.pods, self.nodes, *self.workloads]
+    def _stores(self) -> "list[Informer[Pod] | Informer[Node] | Informer[WorkloadObject]]":
+        return [self.pods, self.nodes, *self.jobs]
