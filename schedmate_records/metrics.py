@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from prometheus_client import Counter, Gauge, Histogram
 
 
-class Metrics:
+class MetricFactory:
     """Makes metrics whose names begin with `prefix`."""
 
     def __init__(self, prefix: str) -> None:

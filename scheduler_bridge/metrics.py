@@ -1,14 +1,14 @@
 """Metrics of the bridge. Every label value is there from the start, so that `increase()` sees its first event."""
 
 from schedmate_records import Outcome
-from schedmate_records.metrics import Metrics
+from schedmate_records.metrics import MetricFactory
 
 
 class BridgeMetrics:
     """What one bridge did since it started."""
 
     def __init__(self) -> None:
-        make = Metrics("schedmate_bridge")
+        make = MetricFactory("schedmate_bridge")
         self.proposed = make.counter("proposed", "Decisions made and published.")
         self.repeats = make.counter("repeats", "Findings and decisions that were already known.")
         self.outcomes = make.counter(

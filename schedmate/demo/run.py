@@ -3,7 +3,7 @@
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from shutil import rmtree
 
@@ -26,8 +26,6 @@ WIDTH = 100
 """Columns of the story at most: its sentences are written for so many, and longer lines are hard to read."""
 LIMIT_S = 240.0
 """After so many seconds the jobs are ended, whatever is missing."""
-TICK_S = 0.05
-"""Between two steps of the pipeline: verdicts come as fast as in the field, and the processor rests."""
 QUIET_S = 0.6
 """All jobs ended and nothing waits for so long: it is over."""
 LOG = "schedmate.log"
@@ -69,8 +67,7 @@ def run(keep: Path | None, console: Console) -> bool:
 
 def _run(directory: Path, database: Path, console: Console) -> bool:
     _greet(console)
-    pipeline = Pipeline(directory, database)
-    try:
+    with closing(Pipeline(directory, database)) as pipeline:
         watcher = Watcher(pipeline.broker)
         if not _watch_jobs(pipeline, watcher, console):
             console.print(
@@ -90,8 +87,6 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
         found = checks.check(known)
         summary.show(console, known, found)
         return all(each.kept for each in found)
-    finally:
-        pipeline.close()
 
 
 def _total(counter: Counter) -> int:
@@ -116,7 +111,8 @@ def _watch_jobs(pipeline: Pipeline, watcher: Watcher, console: Console) -> bool:
             quiet = time.monotonic()
         elif time.monotonic() - quiet >= QUIET_S:
             return True
-        time.sleep(TICK_S)
+        # Verdicts come as fast as in the field, and the processor rests.
+        time.sleep(0.05)
     return False
 
 

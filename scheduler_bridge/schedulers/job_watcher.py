@@ -12,7 +12,7 @@ import msgspec
 import structlog
 
 from schedmate_records import NOT_JSON, JobEvent, UserError
-from schedmate_records.metrics import Metrics
+from schedmate_records.metrics import MetricFactory
 from streams.producers.shipper import Envelope, Shipper, Source
 from streams.resilience import Outage, replace_file
 from streams.transport import Producer, outgoing
@@ -33,7 +33,7 @@ class JobWatcherMetrics:
 
     def __init__(self, kind: str, scheduler: str) -> None:
         name = f"schedmate_{kind}_watcher"
-        make = Metrics(name)
+        make = MetricFactory(name)
         self.looks = make.counter("looks", f"Readings of {scheduler}'s list of jobs.")
         self.events = make.counter("events", "Job events acknowledged by the broker.")
         self.jobs = make.gauge("jobs", f"Jobs in {scheduler}'s list.")
@@ -57,8 +57,6 @@ class JobWatcher(ABC, Generic[K]):
         known: The type of what is remembered of each job.
         scheduler: Its name, as a person reads it.
         away: What `look` raises where the scheduler does not answer.
-        metrics: Where to count.
-        clock: Seconds since 1970.
         memory: Bytes of events that may wait.
     """
 

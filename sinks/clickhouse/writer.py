@@ -10,7 +10,7 @@ from operator import attrgetter
 from clickhouse_connect.driver.client import Client
 
 from schedmate_records import Failure, JobMetric, Record
-from schedmate_records.metrics import Metrics
+from schedmate_records.metrics import MetricFactory
 
 from ..errors import SinkRejected, SinkUnavailable
 from .columns import derived, micros
@@ -36,7 +36,7 @@ class WriterMetrics:
     """What the writer did."""
 
     def __init__(self) -> None:
-        make = Metrics("schedmate_clickhouse")
+        make = MetricFactory("schedmate_clickhouse")
         self.rows = make.counter("rows", "Rows inserted.")
         self.repeats = make.counter("repeats", "Records that were already in the batch or the table.")
         self.inserts = make.counter("inserts", "Inserts acknowledged.")

@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from schedmate_records import Position, Record
-from schedmate_records.metrics import Metrics
+from schedmate_records.metrics import MetricFactory
 
 from .changes import SectionUpdate, changes
 from .connect import translate_errors
@@ -23,7 +23,7 @@ class StateMetrics:
     """Counts of what was written."""
 
     def __init__(self) -> None:
-        make = Metrics("schedmate_redis")
+        make = MetricFactory("schedmate_redis")
         self.update_duration = make.histogram(
             "update_duration_seconds", "Time of one call that wrote a batch.", unit="seconds"
         )

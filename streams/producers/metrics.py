@@ -7,7 +7,7 @@ from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from schedmate_records.metrics import Metrics
+from schedmate_records.metrics import MetricFactory
 
 from .counters import ShippingCounters
 
@@ -41,7 +41,7 @@ class CollectorMetrics:
     """What a collector read. What became of it on its way is in the shipper's."""
 
     def __init__(self) -> None:
-        make = Metrics("schedmate_collector")
+        make = MetricFactory("schedmate_collector")
         self.pieces = make.counter("pieces", "Pieces of text that were put into chunks.")
         self.lines = make.counter("lines", "Lines: pieces that ended with a newline.")
         self.read_bytes = make.counter("read_bytes", "Bytes read from files.", unit="bytes")
@@ -75,7 +75,7 @@ class IntakeMetrics:
     """What a collector took from pipes."""
 
     def __init__(self) -> None:
-        make = Metrics("schedmate_pipe_intake")
+        make = MetricFactory("schedmate_pipe_intake")
         self.connections = make.counter("connections", "Connections of pipes.")
         self.entries = make.counter("entries", "Messages of pipes that the broker acknowledged.")
         self.refused = make.counter(

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import structlog
 
-from schedmate_records.metrics import Metrics
+from schedmate_records.metrics import MetricFactory
 
 log = structlog.get_logger(__name__)
 
@@ -22,7 +22,7 @@ class OutageMetrics:
 
     def __init__(self, dependency: str) -> None:
         prefix = f"schedmate_{re.sub('[^a-z0-9]+', '_', dependency.lower())}"
-        make = Metrics(prefix)
+        make = MetricFactory(prefix)
         self.away = make.gauge("away", "1 while it is away and data for it is held back.")
         self.retries = make.counter("retries", "Retries while it was unavailable.")
         self.outages = make.counter("outages", "Number of outages.")
@@ -68,7 +68,6 @@ class Outage:
         first_s: The first pause, in seconds.
         limit_s: The longest pause.
         consequence: What happens meanwhile, for the log.
-        clock: Seconds that only grow.
         chance: Returns a number from 0 to 1 that shortens a pause.
     """
 

@@ -1,7 +1,7 @@
 """Metrics of the runtimes."""
 
 from schedmate_records import TOPICS
-from schedmate_records.metrics import Metrics
+from schedmate_records.metrics import MetricFactory
 
 BATCH_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 """A batch takes tens of milliseconds; 30 s is half of what makes a worker count as stuck."""
@@ -14,7 +14,7 @@ class EngineMetrics:
 
     def __init__(self, subsystem: str = "worker") -> None:
         prefix = f"schedmate_{subsystem}"
-        make = Metrics(prefix)
+        make = MetricFactory(prefix)
         self.messages = make.counter("messages", "Messages received, repeats included.")
         self.repeated = make.counter("repeated", "Messages skipped because the state already includes their position.")
         self.replayed = make.counter("replayed", "Messages read again after a start to restore the states.")
@@ -71,7 +71,7 @@ class PumpMetrics:
     """What one pump has done."""
 
     def __init__(self) -> None:
-        make = Metrics("schedmate_pump")
+        make = MetricFactory("schedmate_pump")
         self.messages = make.counter("messages", "Messages read.")
         self.dead_letters = make.counter("dead_letters", "Messages without a valid record of their topic.")
         self.lag = make.gauge("lag_messages", "Messages not yet read, in all partitions.")

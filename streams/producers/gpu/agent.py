@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 import structlog
 
 from schedmate_records import GpuSample
-from schedmate_records.metrics import Metrics
+from schedmate_records.metrics import MetricFactory
 
 from ...transport import Producer, outgoing
 from ..shipper import Envelope, Shipper, Source
@@ -21,7 +21,7 @@ class GpuAgentMetrics:
     """What the agent did. What became of the samples on their way is in the shipper's counters."""
 
     def __init__(self) -> None:
-        make = Metrics("schedmate_gpu_agent")
+        make = MetricFactory("schedmate_gpu_agent")
         self.samples = make.counter("samples", "Samples taken.")
         self.xids = make.counter("xids", "Xid events seen.")
         self.gpus = make.gauge("gpus", "GPUs in the last round.")
@@ -43,7 +43,6 @@ class GpuAgent:
         source: GPUs, or a recording of some. Closed at the end of `run`.
         connect: Connects to the broker; called in another thread, and again after the broker refused.
         interval: Seconds between samples.
-        clock: Seconds since 1970.
         recorder: Where samples are recorded, too. Closed at the end of `run`.
         close_seconds: How long the last samples are still sent at the end.
         stop: Ends `run` when set.

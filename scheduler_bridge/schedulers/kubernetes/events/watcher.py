@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from schedmate_records import JobEvent
-from schedmate_records.metrics import Metrics
+from schedmate_records.metrics import MetricFactory
 from streams.transport import Producer
 
 from ...job_watcher import JobWatcher, JobWatcherMetrics
@@ -28,7 +28,7 @@ class KubernetesWatcherMetrics(JobWatcherMetrics):
 
     def __init__(self) -> None:
         super().__init__("kubernetes", "Kubernetes")
-        make = Metrics("schedmate_kubernetes_watcher")
+        make = MetricFactory("schedmate_kubernetes_watcher")
         self.nodes = make.gauge("nodes", "Nodes that are ready.")
         self.lists = make.gauge(
             "lists", "Full listings of Jobs, Pods or Nodes: at the start, and after a watch expired (410)."

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from schedmate_records import JobEvent
-from schedmate_records.metrics import Metrics
+from schedmate_records.metrics import MetricFactory
 from streams.transport import Producer
 
 from ...job_watcher import JobWatcher, JobWatcherMetrics
@@ -19,7 +19,7 @@ class RayWatcherMetrics(JobWatcherMetrics):
 
     def __init__(self) -> None:
         super().__init__("ray", "Ray")
-        make = Metrics("schedmate_ray_watcher")
+        make = MetricFactory("schedmate_ray_watcher")
         self.nodes = make.gauge("nodes", "Nodes that are alive.")
 
 
@@ -31,8 +31,6 @@ class RayWatcher(JobWatcher[ReportedJob]):
     Args:
         connect: Connects to the broker; called in another thread.
         checkpoint: The file; its directory is created.
-        client: The cluster.
-        clock: Seconds since 1970.
         memory: Bytes of events that may wait.
     """
 

@@ -9,7 +9,7 @@ import msgspec
 
 from schedmate_records import EventKind, JobEvent
 from schedmate_records.cluster_names import qualified
-from schedmate_records.metrics import Metrics
+from schedmate_records.metrics import MetricFactory
 from streams.transport import Producer
 
 from ...job_watcher import JobWatcher, JobWatcherMetrics
@@ -28,7 +28,7 @@ class SlurmWatcherMetrics(JobWatcherMetrics):
 
     def __init__(self) -> None:
         super().__init__("slurm", "Slurm")
-        make = Metrics("schedmate_slurm_watcher")
+        make = MetricFactory("schedmate_slurm_watcher")
         self.sources_read = make.counter("sources_read", "Source trees of submitted jobs read.")
         self.sources_unread = make.counter(
             "sources_unread", "Submitted jobs whose source tree could not be read, or not in time."
@@ -50,8 +50,6 @@ class SlurmWatcher(JobWatcher[ReportedJob]):
     Args:
         connect: Connects to the broker; called in another thread.
         checkpoint: The file; its directory is created.
-        client: Slurm.
-        clock: Seconds since 1970.
         memory: Bytes of events that may wait.
         kept: Where scripts of jobs are kept; None: nowhere.
         cluster: The cluster that the client addresses, which prefixes its jobs' ids; empty for the local one.
