@@ -17,8 +17,6 @@ from .listing import Csv, Json, print_rows
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
 Fingerprint = Annotated[str, typer.Argument(help="The fingerprint that `list` shows, or its first characters.")]
-_SHORT = 12
-"""Characters of a fingerprint in the table. So many distinguish formats, and leave room for the other columns."""
 
 
 @app.callback()
@@ -38,8 +36,9 @@ def list_(context: typer.Context, *, as_csv: Csv = False, as_json: Json = False)
     from ..formats.stored import stored_formats
 
     loaded: Loaded = context.obj
+    # Characters of a fingerprint in the table. So many distinguish formats, and leave room for the other columns.
     rows = [
-        (each.fingerprint[:_SHORT], _utc(each.time), one_line(each.author), _kind(each), one_line(_sample(each)))
+        (each.fingerprint[:12], _utc(each.time), one_line(each.author), _kind(each), one_line(_sample(each)))
         for each in stored_formats(loaded.settings)
     ]
     print_rows(["fingerprint", "since", "author", "reports", "sample"], rows, as_csv=as_csv, as_json=as_json)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from sinks.clickhouse import FoundJob, LineStream, Selection, StoredLine
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
-POLL_S = 0.5
-"""Seconds between two questions of `--follow`: the sink stores lines once a second."""
 
 
 @app.command()
@@ -105,7 +103,8 @@ def _arriving(
         for stream, line in new_lines(client, job, selection, after):
             after[line.src_partition] = (line.src_offset, line.piece)
             yield stream, line
-        time.sleep(POLL_S)
+        # Seconds between two questions of `--follow`: the sink stores lines once a second.
+        time.sleep(0.5)
 
 
 def _print(lines: "Iterable[tuple[LineStream, StoredLine]]") -> int:

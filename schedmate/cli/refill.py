@@ -1,5 +1,6 @@
 """`schedmate refill`: tables of ClickHouse, from Kafka."""
 
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -33,10 +34,7 @@ def command(
     if unknown := [table for table in tables if table not in TOPICS_OF]:
         raise SettingsError(f"expected tables of {', '.join(sorted(TOPICS_OF))}; got {', '.join(unknown)}")
     connection = kafka_connection(settings.kafka)
-    writer = ClickHouseWriter(clickhouse_opener(settings.clickhouse))
-    try:
+    with closing(ClickHouseWriter(clickhouse_opener(settings.clickhouse))) as writer:
         for topic in dict.fromkeys(TOPICS_OF[table] for table in tables):
             count = refill(connection, f"{settings.kafka.group}-sink", writer, topic, settings.clickhouse.batch_rows)
             print_line(f"read {count:,} records of {topic} again")
-    finally:
-        writer.close()

@@ -2,6 +2,7 @@
 
 import re
 import time
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -43,8 +44,7 @@ def command(
         )
     if month and not re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])", month):
         raise SettingsError(f"expected --month as {time.strftime('%Y-%m')}, got {month!r}")
-    client = clickhouse_reader(loaded.settings.clickhouse)()
-    try:
+    with closing(clickhouse_reader(loaded.settings.clickhouse)()) as client:
         if job is None:
             from ..goodput import read_month
 
@@ -57,8 +57,6 @@ def command(
             card = read_card(client, job, attempt)
             tables, note = ([], "") if card is None else ([card.table()], card.advice)
             missing = f"nothing is on record of job {job!r}"
-    finally:
-        client.close()
     if not any(rows for _, _, rows in tables):
         warn(missing)
         raise typer.Exit(1)

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
-MOST_JOBS = 1000
-"""Jobs that one look reads, those updated last."""
-
 
 @app.command()
 def command(
@@ -72,7 +69,8 @@ def _redis(settings: RedisSection, every: float) -> None:
 
         def look() -> tuple[Sequence["JobStatus"], str]:
             try:
-                jobs[:] = read_jobs(client, MOST_JOBS, prefix=settings.prefix)
+                # Jobs that one look reads, those updated last.
+                jobs[:] = read_jobs(client, 1000, prefix=settings.prefix)
             except SinkUnavailable as error:
                 return jobs, str(error)
             paces.update(jobs)

@@ -73,7 +73,6 @@ class ClientFilter(logging.Filter):
     Args:
         packages: Names of the packages' top loggers; entries of others all pass.
         every_s: Minimum seconds between two log lines of one place in their code.
-        clock: Seconds that only grow.
     """
 
     def __init__(

@@ -1,21 +1,25 @@
 """Help shows commands as manuals do: no type behind a flag, and capitals for the values that a person types."""
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from schedmate.cli import COMMANDS, app
-from schedmate.cli.man_pages import man_pages
 
-PATHS = sorted(
-    {
-        tuple(line.removeprefix(".B schedmate").replace("\\-", "-").split())
-        for page in man_pages().values()
-        for line in page.splitlines()
-        if line.startswith(".B schedmate")
-    }
-)
+
+def paths(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the words that call `command`, and each command below it."""
+    yield path
+    context = command.context_class(command)
+    for name in command.list_commands(context) if hasattr(command, "list_commands") else ():
+        yield from paths(command.get_command(context, name), (*path, name))
+
+
+PATHS = sorted(paths(typer.main.get_command(app)))
 
 
 def help_of(*command: str) -> str:
