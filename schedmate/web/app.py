@@ -121,6 +121,7 @@ def _app(pages: Pages, hosts: Sequence[str], access: Access, acts: Acts | None) 
             *_with_twins("/decisions", pages.decisions),
             *_with_twins("/spot", pages.spot),
             *_with_twins("/lines", pages.lines),
+            *_with_twins("/log", pages.log),
             *_with_twins("/questions", pages.questions),
             *_with_twins("/questions/{name}", pages.question),
             Route("/changes", listen),

@@ -12,14 +12,14 @@ from starlette.responses import PlainTextResponse, Response
 
 from processors.diagnose import Signature
 from schedmate_records import JobReference
-from sinks.clickhouse import queries
+from sinks.clickhouse import Selection, find_job, queries
 from streams.transport import TransportError
 
 from ..explain import facts_of, read_records, sections
 from ..log_link import log_link
 from ..shadow import DECISION, EXPLANATION, SUMMARY, as_row, judge, summarise, summary
 from ..shadow import gather as gather_shadows
-from . import jobs, nodes, spot
+from . import jobs, line_search, nodes, spot
 from .cluster import DAYS, RECENT_MINUTES, Overview, cluster
 from .compare import Run, charts
 from .database import Database
@@ -99,7 +99,15 @@ class Pages:
         if form == "csv":
             trouble = jobs.with_pace(self._database, overview.trouble[: jobs.EXPORTED])
             return as_csv("cluster", jobs.COLUMNS, _values(self._as_of_now(trouble), jobs.COLUMNS))
-        return render(request, "cluster.html", cluster=known, days=DAYS, minutes=RECENT_MINUTES, age_s=age_s)
+        return render(
+            request,
+            "cluster.html",
+            cluster=known,
+            days=DAYS,
+            minutes=RECENT_MINUTES,
+            age_s=age_s,
+            lines=self._shows_lines(),
+        )
 
     def jobs(self, request: Request, form: Form = "html") -> Response:
         """Jobs: searched, filtered, sorted, page by page."""
@@ -124,6 +132,7 @@ class Pages:
             conditions=jobs.CONDITIONS,
             sorts=list(jobs.SORTS),
             age_s=age_s,
+            lines=self._shows_lines(),
         )
 
     def job(self, request: Request, form: Form = "html") -> Response:
@@ -151,6 +160,7 @@ class Pages:
         if form == "csv":
             points = ((curve.name, curve.unit, *point) for curve in known.curves for point in curve.points)
             return as_csv("job", ("measurement", "unit", "unix_time", "value", "attempt"), points)
+        stored = self._database.use(lambda client: line_search.has_lines(client, found))
         parts = list(sections(facts, self._signatures)) if facts else []
         now = time.time()
         runs = row is not None and row["condition"] in jobs.RUNNING and attempt in (None, row["attempt"])
@@ -164,8 +174,8 @@ class Pages:
             waiting=[each for each in list_decisions(self._database, found.job) if each["waits"]], verdict=facts.verdict if facts else None,
             current=facts is not None and (row is None or attempt is not None or facts.attempt == row["attempt"]),
             attempts=sorted({mark.attempt for mark in marks}), ranks=rank_map(self._database, found.job, reports),
-            lines=self._read is not None,
-            log_link=log_link(self._log_link, name, facts.verdict) if self._log_link and facts and facts.verdict else "",
+            lines=self._read is not None or stored, stored=stored, any_stored=stored or self._database.use(line_search.has_lines),
+            log_link=log_link(self._log_link, name, facts.verdict if facts else None) if self._log_link else "",
         )  # fmt: skip
 
     def compare(self, request: Request, form: Form = "html") -> Response:
@@ -182,7 +192,8 @@ class Pages:
                 for point in curve.points
             )
             return as_csv("compare", ("job", "measurement", "unit", "unix_time", "value", "attempt"), points)
-        return render(request, "compare.html", names=names, runs=runs, charts=list(charts(runs)) if runs else [])
+        drawn = list(charts(runs)) if runs else []
+        return render(request, "compare.html", names=names, runs=runs, charts=drawn, lines=self._shows_lines())
 
     def _run(self, name: str) -> Run:
         records = self._database.use(lambda client: read_records(client, name))
@@ -192,6 +203,34 @@ class Pages:
             raise HTTPException(404, f"Nothing is on record of job {name!r}.")
         known = timeline(self._database, records, reports, row["nodes"])
         return Run(row, jobs.sentence(row, time.time()), known)
+
+    def log(self, request: Request, form: Form = "html") -> Response:
+        """The stored lines of a job that match."""
+        name, given = request.query_params.get("id", "")[:LONGEST_NAME], request.query_params
+        if not name:
+            raise HTTPException(404, "No job was named.")
+        wanted = Selection(_number(request, "attempt"), _number(request, "rank"), given.get("grep", ""))
+        size = line_search.SHOWN if form == "html" else line_search.EXPORTED
+        found = self._database.use(
+            lambda client: line_search.search_lines(
+                client, find_job(client, name), wanted, given.get("after", ""), size
+            )
+        )
+        if form == "html":
+            link = log_link(self._log_link, name) if self._log_link else ""
+            return render(
+                request, "log.html", 400 if found.problem else 200, name=name, search=found, log_link=link,
+                further="after" in given, next_link=f"/log?{urlencode({**given, 'after': found.after})}",
+            )  # fmt: skip
+        if found.problem:
+            raise HTTPException(400, found.problem)
+        if form == "json":
+            return as_json(picked(found.rows, line_search.COLUMNS))
+        return as_csv("log", line_search.COLUMNS, _values(found.rows, line_search.COLUMNS))
+
+    def _shows_lines(self) -> bool:
+        """Return whether the lines around a quoted one can be shown."""
+        return self._read is not None or self._database.use(line_search.has_lines)
 
     def lines(self, request: Request, form: Form = "html") -> Response:
         """The lines of a log around one."""
@@ -257,7 +296,7 @@ class Pages:
             action=signature.action if signature else "",
             days=nodes.DAYS,
             minutes=nodes.RECENT_MINUTES,
-            lines=self._read is not None,
+            lines=self._shows_lines(),
         )
 
     def shadow(self, request: Request, form: Form = "html") -> Response:
