@@ -255,7 +255,7 @@ def place_of(topic: str, partition: int | None, offset: int | None, line: int | 
 def state_fields(state: JobState) -> dict[str, Any]:
     """Return what the row of a job holds of its state."""
     since = None if state.since is None else datetime.fromtimestamp(state.since, UTC)
-    return {"condition": state.word, "reason": state.reason, "since": since}
+    return {"condition": state.word, "reason": state.reason, "since": since, "expressed": state.expressed}
 
 
 def sentence(row: Mapping[str, Any], now: float) -> str:
@@ -285,13 +285,14 @@ def _slowest_first(database: Database, found: Sequence[Mapping[str, Any]]) -> li
 def count_jobs(known: Iterable[Mapping[str, Any]], days: float) -> Mapping[str, Mapping[str, Any]]:
     """Return jobs and GPUs by group (`CONDITIONS`): of jobs that run or wait, and of those that changed within `days`."""
     since = datetime.now(UTC) - timedelta(days=days)
-    counts: dict[str, dict[str, Any]] = {}
+    counts: dict[str, dict[str, Any]] = {}  # `gpus` is null where no job's are known
     for row in known:
         group = _group(row["condition"])
         if row["condition"].is_live or row["changed"] > since:
-            count = counts.setdefault(group, {"jobs": 0, "gpus": 0.0})
+            count = counts.setdefault(group, {"jobs": 0, "gpus": None})
             count["jobs"] += 1
-            count["gpus"] += (row["gpus"] or 0.0) if group == "running" else 0.0
+            if group == "running" and row["gpus"] is not None:
+                count["gpus"] = (count["gpus"] or 0.0) + row["gpus"]
     return counts
 
 

@@ -55,11 +55,13 @@ def page(embedded: Embedded) -> Iterator[str]:
 
 
 def test_the_start_page_shows_the_goodput_of_the_month(tab: "playwright.Page") -> None:
+    if time.strftime("%Y-%m", time.gmtime(NOW - HOUR)) != this_month():
+        pytest.skip("the month has just begun")
     tab.goto("/")
     panel = tab.locator("section[aria-labelledby=goodput]")
     assert panel.get_by_role("heading", level=2).inner_text() == f"Goodput, {this_month()}"
     text = panel.inner_text()
-    assert "66.7% goodput" in text or "of 2 GPU hours" in text
+    assert "goodput, of 2 GPU hours" in text
     for title, group in (("By cause", "xid fallen off bus"), ("By user", "bob"), ("Worst nodes", "n7")):
         table = panel.get_by_role("region", name=title)
         assert group in table.inner_text(), title
@@ -80,7 +82,10 @@ def test_goodput_has_twins(page: str) -> None:
 def test_a_jobs_page_has_its_report_card(tab: "playwright.Page") -> None:
     tab.goto("/job?id=good")
     card = tab.locator("section[aria-labelledby=card]")
-    rows = {row.get_by_role("rowheader").inner_text(): row.get_by_role("cell").all_inner_texts() for row in card.get_by_role("row").all()[1:]}  # fmt: skip
+    rows = {
+        row.get_by_role("rowheader").inner_text(): row.get_by_role("cell").all_inner_texts()
+        for row in card.get_by_role("row").all()[1:]
+    }
     assert rows["time"] == ["2 h", "20 min"]
     assert rows["waiting time"][1] == "5 min"
     assert rows["GPUs"] == ["4", "25% of the time working"]
