@@ -29,7 +29,7 @@ _JOBS = 100_000
 """Jobs whose use is remembered: about 20 MB. Of others the table is asked again."""
 _MEGABYTE = 1_000_000
 """Bytes of a megabyte, the unit of the quota."""
-_MESSAGES = 200
+MESSAGES = 200
 """Messages of a batch: 13 MB of text at most, as a chunk holds 64 KB."""
 _SECONDS = 1.0
 """A batch is not waited for longer: `schedmate logs --follow` shows lines that late."""
@@ -177,7 +177,7 @@ def _pump(settings: Settings, lines: JobLineWriter, stop: threading.Event) -> No
     with wait_for_broker(join, stop) as consumer:
         producer = wait_for_broker(partial(KafkaProducer, connection), stop)
         # The workers read job-logs, too, and make dead letters of what cannot be read.
-        pump = Pump(consumer, producer, sinks.write, _MESSAGES, _SECONDS, dead_letters=False)
+        pump = Pump(consumer, producer, sinks.write, MESSAGES, _SECONDS, dead_letters=False)
         lines.metrics.lag.set_function(lambda: sum(consumer.lag().values()))
         try:
             pump.run(stop)
