@@ -2,10 +2,11 @@
 
 import typer
 
+from ..notifications.cards import Cards
 from ..notifications.channels import Channel, EmailChannel, SlackChannel, WebhookChannel
 from ..notifications.notifier import Notifier
 from ..notifications.urgency import Urgency
-from ..settings.settings import Loaded, NotifySection, SettingsError, read_secret
+from ..settings.settings import Loaded, NotifySection, Settings, SettingsError, read_secret
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -32,7 +33,7 @@ def command(context: typer.Context) -> None:
 
     loaded: Loaded = context.obj
     settings = loaded.settings
-    notifier = Notifier(channels(settings.notify), settings.notify.repeat_seconds)
+    notifier = Notifier(channels(settings.notify), settings.notify.repeat_seconds, cards=report_cards(settings))
     with service(settings, "notify") as running:
         running.telemetry.health = kafka_connection(settings.kafka).problems
         connection = permitted(settings.kafka, "notifier", running.stop)
@@ -66,16 +67,43 @@ def channels(wanted: NotifySection) -> dict[Channel, Urgency]:
     if wanted.slack_file:
         found[SlackChannel(read_secret(wanted.slack_file))] = wanted.slack_severity
     if wanted.smtp:
-        login = (wanted.smtp_user, wanted.secret()) if wanted.smtp_user else None
-        email = EmailChannel(
-            wanted.smtp,
-            wanted.email_from,
-            wanted.email_to,
-            user_domain=wanted.email_user_domain,
-            login=login,
-            tls=wanted.smtp_tls,
-        )
-        found[email] = wanted.email_severity
+        found[email_channel(wanted, wanted.email_to)] = wanted.email_severity
     if not found:
         raise SettingsError("expected notify.webhook, notify.slack_file or notify.smtp to be set: there is no receiver")
     return found
+
+
+def email_channel(wanted: NotifySection, receivers: tuple[str, ...]) -> EmailChannel:
+    """Return the channel to `receivers` and to the owner of the job."""
+    return EmailChannel(
+        wanted.smtp,
+        wanted.email_from,
+        receivers,
+        user_domain=wanted.email_user_domain,
+        login=(wanted.smtp_user, wanted.secret()) if wanted.smtp_user else None,
+        tls=wanted.smtp_tls,
+    )
+
+
+def report_cards(settings: Settings) -> Cards | None:
+    """Return what sends report cards; None where no user wants them. Raises `SettingsError` where they cannot be sent."""
+    from ..report_card import ReportCard, read_card
+    from ..services.sink import clickhouse_reader
+
+    wanted = settings.notify
+    if not wanted.email_report_cards:
+        return None
+    if not (wanted.smtp and wanted.email_user_domain):
+        raise SettingsError(
+            "notify.email_report_cards: expected notify.smtp and notify.email_user_domain, got none: cards have no receiver"
+        )
+    connect = clickhouse_reader(settings.clickhouse)
+
+    def read(job: str, attempt: int) -> ReportCard | None:
+        client = connect()
+        try:
+            return read_card(client, job, attempt)
+        finally:
+            client.close()
+
+    return Cards(email_channel(wanted, ()), wanted.email_report_cards, read)

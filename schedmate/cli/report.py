@@ -1,7 +1,5 @@
 """`schedmate report`: a job's report card, and a month's goodput."""
 
-import re
-import time
 from contextlib import closing
 from typing import Annotated
 
@@ -35,6 +33,7 @@ def command(
 
     Example: `schedmate report 4711`, `schedmate report --month 2026-11`
     """
+    from ..goodput import is_month, this_month
     from ..services.sink import clickhouse_reader
 
     loaded: Loaded = context.obj
@@ -42,8 +41,8 @@ def command(
         raise SettingsError(
             "expected a job or --month, such as `schedmate report 4711` or `schedmate report --month 2026-11`"
         )
-    if month and not re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])", month):
-        raise SettingsError(f"expected --month as {time.strftime('%Y-%m')}, got {month!r}")
+    if month and not is_month(month):
+        raise SettingsError(f"expected --month as {this_month()}, got {month!r}")
     with closing(clickhouse_reader(loaded.settings.clickhouse)()) as client:
         if job is None:
             from ..goodput import read_month

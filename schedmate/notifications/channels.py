@@ -113,11 +113,10 @@ class SlackChannel:
     def __init__(self, url: str) -> None:
         self._url = url
 
-    def send(self, message: Notification, user: str) -> None:
+    def send(self, message: Notification, user: str) -> None:  # noqa: ARG002 - as the protocol has it
         """Post it."""
-        owner = f" · {_escaped(user)}" if user else ""
         quotes = "```" + _escaped("\n".join(message.quotes)).replace("```", "'''") + "```" if message.quotes else ""
-        text = f"*{message.severity}* · *{_escaped(message.title)}*{owner}\n{_escaped(chr(10).join(message.lines))}"
+        text = f"*{message.severity}* · *{_escaped(message.title)}*\n{_escaped(chr(10).join(message.lines))}"
         _post(self._url, {"text": "\n".join(part for part in (text[:TEXT], quotes[:TEXT]) if part)}, {})
 
 

@@ -14,6 +14,7 @@ from streams.producers.chunker import SHIPPED
 
 from ..analysis.analysis import Analysis
 from ..analysis.node_log import Sign
+from ..job_state import StateAlarm, job_state
 from ..top.sparkline import sparkline
 
 _TEMPLATES = 3
@@ -102,6 +103,23 @@ def parts(analysis: Analysis, explain: bool = False) -> list[Part]:
         rows += [Row("to do", analysis.action)] if analysis.action else []
     rows += [Row("model", model_opinion(each)) for each in analysis.answers if each.failure]
     return rows
+
+
+def state_sentence(analysis: Analysis) -> str:
+    """Return how a run ended, in one line, with the line that shows it: `failed (cuda out of memory), line 812`."""
+    failure = analysis.failure
+    raised = [StateAlarm(each.kind, each.detail, each.since) for each in analysis.alarms if each.raised]
+    state = job_state(
+        "ended",
+        exit_code=failure.exit_code if failure else None,
+        signal=failure.signal if failure else None,
+        cause=(failure.signature or failure.error_type) if failure else "",
+        alarms=raised,
+        now=0.0,
+    )
+    if failure is None:
+        return ", ".join(part for part in (analysis.illegible or "no failure seen", state.reason) if part)
+    return state.sentence(0.0) + (f", line {failure.root.line}" if failure.root else "")
 
 
 def _format(analysis: Analysis) -> list[Part]:

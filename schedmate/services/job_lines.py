@@ -23,6 +23,9 @@ from ..settings.settings import Settings
 from .service import Service
 from .sink import Sinks, StoreWriter, clickhouse_opener
 
+MESSAGES = 200
+"""Messages of a batch: 13 MB of text at most, as a chunk holds 64 KB."""
+
 
 class JobLineMetrics:
     """Counts of stored and omitted lines."""
@@ -164,9 +167,8 @@ def _pump(settings: Settings, lines: JobLineWriter, stop: threading.Event) -> No
     with wait_for_broker(join, stop) as consumer:
         producer = wait_for_broker(partial(KafkaProducer, connection), stop)
         # The workers read job-logs, too, and make dead letters of what cannot be read.
-        # Messages of a batch: 13 MB of text at most, as a chunk holds 64 KB.
-        # A batch is not waited for longer: `schedmate logs --follow` shows lines that late.
-        pump = Pump(consumer, producer, sinks.write, 200, 1.0, dead_letters=False)
+        # A batch waits for one second at most: `schedmate logs --follow` shows lines that late.
+        pump = Pump(consumer, producer, sinks.write, MESSAGES, 1.0, dead_letters=False)
         lines.metrics.lag.set_function(lambda: sum(consumer.lag().values()))
         try:
             pump.run(stop)

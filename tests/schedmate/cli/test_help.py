@@ -47,6 +47,13 @@ def test_a_limit_of_a_number_and_a_choice_stay_in_the_help() -> None:
     assert re.search(r"--format +<?table\|json\|csv\|html>?", help_of("analyze"))
 
 
+def test_the_help_of_advise_shows_how_a_source_tree_is_read() -> None:
+    text = help_of("advise")
+    assert re.search(r"--metadata +Show what the job trains", text)
+    assert re.search(r"--tree +PATH +Directory of the source tree", text)
+    assert "advise --metadata --tree" in text
+
+
 def test_every_command_is_in_the_help_of_the_program() -> None:
     text = help_of()
     assert all(re.search(rf"│ {re.escape(name)} ", text) for name in COMMANDS)
