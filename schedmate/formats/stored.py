@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 
 import msgspec
+from clickhouse_connect.driver.client import Client
 
 from schedmate_records import KnownFormat
 from sinks.clickhouse import ask
@@ -26,9 +27,14 @@ def stored_formats(settings: Settings, fingerprint: str = "") -> list[KnownForma
     """Return the formats in force whose fingerprints begin with `fingerprint`, the oldest first. Raises `SinkUnavailable`."""
     client = clickhouse_reader(settings.clickhouse)()
     try:
-        answer = ask(client, _STORED, {"fingerprint": fingerprint})
+        return formats_in(client, fingerprint)
     finally:
         client.close()
+
+
+def formats_in(client: Client, fingerprint: str = "") -> list[KnownFormat]:
+    """Return the formats in force of a database, as `stored_formats` does. Raises as `ask` does."""
+    answer = ask(client, _STORED, {"fingerprint": fingerprint})
     rows = (dict(zip(answer.columns, row, strict=True)) for row in answer.rows)
     return [
         msgspec.convert({**row, "templates": msgspec.json.decode(row["templates"])}, KnownFormat, strict=False)

@@ -17,16 +17,21 @@ from ..assembly import job_processor
 
 def survey(log: Path, settings: ProcessorSettings) -> ModelQuestion | None:
     """Return the question about the format of `log`; None where it has no templates with numbers. Raises `UnreadableLog`."""
-    shown: list[ModelQuestion] = []
+    return survey_chunks(log, _chunks(log), settings)
+
+
+def survey_chunks(name: Path, chunks: Sequence[LogChunk], settings: ProcessorSettings) -> ModelQuestion | None:
+    """Return the question about the format of the stream that has most of the lines in `chunks`; None as `survey` does."""
+    shown: list[tuple[int, int, ModelQuestion]] = []
 
     def note(question: ModelQuestion, _: object) -> ModelAnswer | KnownFormat | None:
         if question.format is not None:
-            shown.append(question)
+            shown.append((sum(each.count for each in question.format.templates), len(shown), question))
         return None
 
     processor = job_processor(settings.model_copy(update={"ask_models": True}), formats=KnownFormats())
-    analyze(log, _chunks(log), processor, ask=note)
-    return shown[-1] if shown else None
+    analyze(name, chunks, processor, ask=note)
+    return max(shown)[-1] if shown else None
 
 
 def first_answer(question: FormatQuestion, known: KnownFormat | None) -> FormatAnswer:
@@ -43,7 +48,14 @@ def known_format(question: FormatQuestion, formats: Sequence[KnownFormat]) -> Kn
 
 def read_with(log: Path, settings: ProcessorSettings, known: KnownFormat) -> Analysis:
     """Return what `log` holds, read with the format `known`. Raises `UnreadableLog`."""
-    return analyze(log, _chunks(log), job_processor(settings, formats=KnownFormats([known])))
+    return read_chunks_with(log, _chunks(log), settings, known)
+
+
+def read_chunks_with(
+    name: Path, chunks: Sequence[LogChunk], settings: ProcessorSettings, known: KnownFormat
+) -> Analysis:
+    """Return what `chunks` hold, read with the format `known`."""
+    return analyze(name, chunks, job_processor(settings, formats=KnownFormats([known])))
 
 
 def _chunks(log: Path) -> list[LogChunk]:

@@ -12,7 +12,7 @@ from .words import meaning_in_words, numbers_in_words
 
 _SHOWN = 120
 """Characters of a line that are shown."""
-_TEMPLATES = 6
+TEMPLATES = 6
 """Templates that a person is asked about: the most important ones come first."""
 
 
@@ -39,9 +39,9 @@ def teach(question: FormatQuestion, known: FormatAnswer, dialogue: Dialogue) -> 
         return FormatAnswer(training=False, templates={}, columns=[])
     templates: dict[int, Reports] = {}
     columns: list[ColumnAnswer] = []
-    for number in range(1, min(len(question.templates), _TEMPLATES) + 1):
+    for number in range(1, min(len(question.templates), TEMPLATES) + 1):
         template = question.templates[number - 1]
-        dialogue.show(f"\nTemplate {number} of {min(len(question.templates), _TEMPLATES)}, {template.count} lines:")
+        dialogue.show(f"\nTemplate {number} of {min(len(question.templates), TEMPLATES)}, {template.count} lines:")
         dialogue.show(f"  {template.lines[-1][:_SHOWN]}")
         default = known.templates.get(number, Reports.NEITHER)
         templates[number] = Reports(

@@ -13,7 +13,7 @@ _BEFORE = 24
 
 
 def numbers_in_words(line: str) -> Sequence[str]:
-    """Return the numbers of `line`, each after the text that stands before it."""
+    """Return the numbers of `line`, each after the text before it."""
     line = clean(line)
     texts = surroundings(line)
     return [

@@ -258,8 +258,8 @@ def _speed(metric: JobMetric | None, readings: Sequence[StepTimeCandidate]) -> s
     if metric.throughput is not None:
         parts.append(f"{rate(metric.throughput)} {metric.throughput_unit or ''}".strip())
     how = [METHODS.get(metric.method, metric.method)] if metric.method != "unknown" else []
-    how.append(f"median of {counted(metric.reports, 'report')}")
-    return f"{', '.join(parts)} ({', '.join(how)})"
+    how += [f"median of {counted(metric.reports, 'report')}"] if metric.reports else []
+    return f"{', '.join(parts)} ({', '.join(how)})" if how else ", ".join(parts)
 
 
 def _why_unknown(metric: JobMetric, readings: Sequence[StepTimeCandidate]) -> str:
@@ -273,15 +273,12 @@ def _how(analysis: Analysis) -> list[Part]:
     """Return how the step time was obtained, and which templates were taken as progress."""
     rows: list[Part] = []
     if analysis.metric is not None and analysis.metric.step_time_s is not None:
-        best = analysis.readings[0] if analysis.readings else None
-        rows.append(
-            Row(
-                "how",
-                f"{best.what}: {best.why}"
-                if best
-                else "the times at which events report the beginning and end of steps",
-            )
+        best, reading = analysis.readings[0] if analysis.readings else None, analysis.format_reading
+        by_format = reading is not None and reading.step_time is not None
+        without = (
+            "the format states it" if by_format else "the times at which events report the beginning and end of steps"
         )
+        rows.append(Row("how", f"{best.what}: {best.why}" if best else without))
     total = sum(analysis.templates.values())
     for place, (template, count) in enumerate(analysis.templates.most_common(_TEMPLATES)):
         rows.append(Row("" if place else "reports", f"{count} of {total} read: {template}"))

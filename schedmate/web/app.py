@@ -27,6 +27,8 @@ from .acts import Acts, Write
 from .changes import OVERVIEW, Changes
 from .cluster import overview
 from .database import Database
+from .formats import Formats, Teach
+from .job_lines import ReadNewest
 from .lines import ReadSpan
 from .listen import listen
 from .nodes import read_nodes
@@ -60,6 +62,8 @@ def opened_app(
     access: Access | None = None,
     write: Write | None = None,
     read: ReadSpan | None = None,
+    newest: ReadNewest | None = None,
+    teach: Teach | None = None,
     follow: ChangeSource | None = None,
     states: ReadStates | None = None,
     log_link: str = "",
@@ -74,6 +78,8 @@ def opened_app(
         access: Identifies visitors; None: all get read-only access.
         write: Takes operators' commands; None: read-only for all.
         read: Reads lines of logs; None: they are not shown.
+        newest: Reads the newest lines of a job; None: only stored lines are read.
+        teach: Takes formats that operators state; None: read-only for all.
         follow: Reports changes; None: pages poll.
         states: Reads the states of jobs from Redis; None: they are those of the database.
         log_link: Template of links from verdicts to another system; empty: none.
@@ -90,7 +96,8 @@ def opened_app(
     try:
         now = Now(states) if states else None
         pages = Pages(database, refreshed, known_nodes, signatures, read=read, now=now, log_link=log_link)
-        app = _app(pages, hosts, access or Looking(), Acts(database, write) if write else None)
+        formats = Formats(behind, newest, teach)
+        app = _app(pages, formats, hosts, access or Looking(), Acts(database, write) if write else None)
         app.state.changes, app.state.now = changes, now
         yield app
     finally:
@@ -106,7 +113,7 @@ def _nobody() -> None:
     """No page listens."""
 
 
-def _app(pages: Pages, hosts: Sequence[str], access: Access, acts: Acts | None) -> Starlette:
+def _app(pages: Pages, formats: Formats, hosts: Sequence[str], access: Access, acts: Acts | None) -> Starlette:
     with as_file(files(__package__).joinpath("static")) as static:
         routes = [
             Route("/", pages.start),
@@ -123,6 +130,8 @@ def _app(pages: Pages, hosts: Sequence[str], access: Access, acts: Acts | None) 
             *_with_twins("/lines", pages.lines),
             *_with_twins("/questions", pages.questions),
             *_with_twins("/questions/{name}", pages.question),
+            Route("/format", formats.view),
+            Route("/format", formats.save, methods=["POST"]),
             Route("/changes", listen),
             Route("/health", pages.health),
             Mount("/static", StaticFiles(directory=static)),
