@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import closing
 
 import msgspec
+from clickhouse_connect.driver.client import Client
 
 from schedmate_records import KnownFormat
 from sinks.clickhouse import ask
@@ -24,7 +25,12 @@ _STORED = (
 def stored_formats(settings: Settings, fingerprint: str = "") -> list[KnownFormat]:
     """Return the formats in force whose fingerprints begin with `fingerprint`, the oldest first. Raises `SinkUnavailable`."""
     with closing(clickhouse_reader(settings.clickhouse)()) as client:
-        answer = ask(client, _STORED, {"fingerprint": fingerprint})
+        return formats_in(client, fingerprint)
+
+
+def formats_in(client: Client, fingerprint: str = "") -> list[KnownFormat]:
+    """Return the formats in force of a database, as `stored_formats` does. Raises as `ask` does."""
+    answer = ask(client, _STORED, {"fingerprint": fingerprint})
     rows = (dict(zip(answer.columns, row, strict=True)) for row in answer.rows)
     return [
         msgspec.convert({**row, "templates": msgspec.json.decode(row["templates"])}, KnownFormat, strict=False)

@@ -28,6 +28,8 @@ from .acts import Acts, Write
 from .changes import OVERVIEW, Changes
 from .cluster import GOODPUT_S, SHOWN, overview
 from .database import Database
+from .formats import Formats, Teach
+from .job_lines import ReadNewest
 from .lines import ReadSpan
 from .listen import listen
 from .nodes import read_nodes
@@ -63,6 +65,8 @@ def opened_app(
     access: Access | None = None,
     write: Write | None = None,
     read: ReadSpan | None = None,
+    newest: ReadNewest | None = None,
+    teach: Teach | None = None,
     follow: ChangeSource | None = None,
     states: ReadStates | None = None,
     log_link: str = "",
@@ -77,6 +81,8 @@ def opened_app(
         access: Identifies visitors; None: all get read-only access.
         write: Takes operators' commands; None: read-only for all.
         read: Reads lines of logs; None: they are not shown.
+        newest: Reads the newest lines of a job; None: only stored lines are read.
+        teach: Takes formats that operators state; None: read-only for all.
         follow: Reports changes; None: pages poll.
         states: Reads the states of jobs from Redis; None: they are those of the database.
         log_link: Template of links from verdicts to another system; empty: none.
@@ -94,7 +100,9 @@ def opened_app(
     try:
         now = Now(states) if states else None
         pages = Pages(database, refreshed, known_nodes, goodput, signatures, read=read, now=now, log_link=log_link)
-        app = _app(pages, ReportPages(database), hosts, access or Looking(), Acts(database, write) if write else None)
+        formats = Formats(behind, newest, teach)
+        reports = ReportPages(database)
+        app = _app(pages, reports, formats, hosts, access or Looking(), Acts(database, write) if write else None)
         app.state.changes, app.state.now = changes, now
         yield app
     finally:
@@ -111,7 +119,9 @@ def _nobody() -> None:
     """No page listens."""
 
 
-def _app(pages: Pages, reports: ReportPages, hosts: Sequence[str], access: Access, acts: Acts | None) -> Starlette:
+def _app(
+    pages: Pages, reports: ReportPages, formats: Formats, hosts: Sequence[str], access: Access, acts: Acts | None
+) -> Starlette:
     with as_file(files(__package__).joinpath("static")) as static:
         routes = [
             Route("/", pages.start),
@@ -130,6 +140,8 @@ def _app(pages: Pages, reports: ReportPages, hosts: Sequence[str], access: Acces
             *_with_twins("/log", pages.log),
             *_with_twins("/questions", reports.questions),
             *_with_twins("/questions/{name}", reports.question),
+            Route("/format", formats.view),
+            Route("/format", formats.save, methods=["POST"]),
             Route("/changes", listen),
             Route("/health", pages.health),
             Mount("/static", StaticFiles(directory=static)),

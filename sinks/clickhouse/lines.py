@@ -217,6 +217,19 @@ def new_lines(
     return [(LineStream(*row[:6]), StoredLine(*row[6:])) for row in answer.rows]
 
 
+def newest_lines(client: Client, job: str, stream: LineStream, count: int) -> list[StoredLine]:
+    """Return the newest `count` lines of a stream of `job` that were stored, in order. Raises as `ask` does."""
+    names = ("attempt", "rank", "stream", "incarnation", "producer")
+    values = {"job": job} | {name: str(getattr(stream, name)) for name in names}
+    answer = ask(
+        client,
+        f"SELECT {_LINES} FROM job_lines FINAL WHERE {_OF_STREAM} AND omitted = 0 "  # noqa: S608 - our own names
+        f"ORDER BY piece DESC LIMIT {int(count)}",
+        values,
+    )
+    return [StoredLine(*row) for row in reversed(answer.rows)]
+
+
 def newest_attempt(client: Client, job: FoundJob) -> int | None:
     """Return the newest attempt of `job` that has lines; None where none has. Raises as `ask` does."""
     sql = f"SELECT maxOrNull(attempt) FROM job_lines WHERE {_OWN}"  # noqa: S608 - our own names
