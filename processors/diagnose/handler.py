@@ -192,5 +192,5 @@ def _rank_at_end(kept: list[Candidate], by_ending: Candidate | None, readable: b
         kept + ends, readable=readable, ended_badly=by_ending is not None, stopped=by_ending is None
     )
     if by_ending is not None and ranked[0] is by_ending and by_ending.error_type is ErrorType.UNKNOWN:
-        return rank_candidates(revive(kept, readable) + ends, readable=readable, ended_badly=True)
+        return rank_candidates(revive(kept) + ends, readable=readable, ended_badly=True)
     return ranked

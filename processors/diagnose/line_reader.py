@@ -14,14 +14,14 @@ from .catalogue import Signature
 from .drivers import read_event
 from .exceptions import classify_exception, is_file_error
 from .json_lines import json_message, shorten
-from .kinds import SETS, Classification, Kind
+from .kinds import SETS, Classification, Kind, Status
 from .matcher import MAX_CHARACTERS, MILD, Matcher
 from .memory import held_by_others
 from .nan import NanLoss, mentions_nan
 from .survival import (
     GENERAL_EXCEPTIONS,
     count_stream_lines,
-    dismiss_candidates,
+    weigh_statement,
     forget_explained,
     is_denied,
     printing_rank,
@@ -62,10 +62,6 @@ _PATTERNS = {
 }
 """A mild level; a line of one name and one quoted text, and quoted text that its name calls data (of a model); a line of source as Rich and
 IPython quote it; an error by its first word."""
-_DENIABLE = frozenset({Kind.EXCEPTION, Kind.NATIVE, Kind.ABORT, Kind.SERVICE, Kind.PEER, Kind.HINT})
-"""Kinds that a line of a mild level does not make."""
-_SURVIVABLE = _DENIABLE - {Kind.NATIVE, Kind.ABORT}
-"""Kinds that a program may survive if a logger calls them a warning."""
 _FOREIGN_MEMORY = Classification(Kind.EXCEPTION, ErrorType.INFRASTRUCTURE, Component.GPU, True, 0.7)
 _NAN_LOSS = Classification(Kind.EXCEPTION, ErrorType.USER_SCRIPT, Component.NONE, False, 0.5)
 _HINT = Classification(Kind.HINT, ErrorType.UNKNOWN, Component.NONE, None, 0.2)
@@ -175,7 +171,7 @@ class LineReader:
         signature = self._followed(self._signature(found, line, raised, is_error), line, state)
         if signature is not None and _is_harmless(signature, line, raised):
             if raised is None:
-                if dismiss_candidates(signature, kept, name, place):
+                if weigh_statement(signature, kept, name, place):
                     state.ended = place.line
                 if signature.kind != Kind.GAVE_UP:
                     return None
@@ -214,9 +210,9 @@ class LineReader:
 
     def _signature(self, found: Sequence[int], line: str, raised: Raised | None, is_error: bool) -> Signature | None:
         """Return the signature of `line`. A hint needs an exception of a general class, or a line that is an error."""
-        signature = self._matcher.signature(found, line, () if raised is None else SETS.no_failure)
+        signature = self._matcher.signature(found, line, () if raised is None else SETS["no_failure"])
         if signature is not None and is_denied(signature, line, is_error=is_error):
-            signature = self._matcher.signature(found, line, SETS.no_failure)
+            signature = self._matcher.signature(found, line, SETS["no_failure"])
         if signature is None or signature.kind != Kind.HINT:
             return signature
         return signature if (is_error if raised is None else raised.name in GENERAL_EXCEPTIONS) else None
@@ -241,9 +237,9 @@ def _count(view: ClassifiedChunk, name: str, kept: list[Candidate], start: int, 
 
 def _is_harmless(signature: Signature, line: str, raised: Raised | None) -> bool:
     """Return whether the line itself shows that it is no failure: by its words, or by its level if it raises nothing."""
-    if signature.kind in SETS.no_failure or raised is not None:
-        return signature.kind in SETS.no_failure
-    return _PATTERNS["quotation"].fullmatch(line) is not None or (signature.kind in _DENIABLE and _is_mild(line))
+    if signature.kind in SETS["no_failure"] or raised is not None:
+        return signature.kind in SETS["no_failure"]
+    return _PATTERNS["quotation"].fullmatch(line) is not None or (signature.kind in SETS["deniable"] and _is_mild(line))
 
 
 def _is_mild(line: str) -> bool:
@@ -256,12 +252,11 @@ def _weakened(candidate: Candidate, ended: int, *, warns: bool) -> Candidate:
 
     Right after the last lines of a job, at line `ended`, processes report such errors and lost peers as they end.
     """
-    at_end = 0 < candidate.newest_line - ended <= LAST_LINES[Kind.HINT] and ended > 0
-    if warns and candidate.kind in _SURVIVABLE:
-        candidate.continues_after = LAST_LINES[Kind.HINT]
-    candidate.dismissed = (
-        at_end and (warns or candidate.kind in {Kind.PEER, Kind.CHILD}) and candidate.kind in _SURVIVABLE | {Kind.CHILD}
-    )
+    at_end = 0 < ended < candidate.newest_line <= ended + LAST_LINES[Kind.HINT]
+    if warns and candidate.kind in SETS["survivable"]:
+        candidate.status = Status.DISMISSED if at_end else Status.WARNED
+    elif at_end and candidate.kind in {Kind.PEER, Kind.CHILD}:
+        candidate.status = Status.DISMISSED
     return candidate
 
 
@@ -303,6 +298,6 @@ def _by_signature(signature: Signature, raised: Raised | None, place: Evidence) 
         return meaning._replace(kind=Kind.CHILD) if _PATTERNS["python_warning"].search(place.text) else meaning
     if signature.component is Component.NETWORK and is_file_error(raised):
         meaning = meaning._replace(kind=Kind.STORAGE, component=Component.STORAGE)
-    if raised.is_side and signature.kind not in SETS.certain:
+    if raised.is_side and signature.kind not in SETS["certain"]:
         return meaning._replace(kind=Kind.THREAD if raised.place.remark == "thread" else Kind.CHILD)
     return meaning._replace(kind=classify_exception(raised).kind) if signature.kind == Kind.HINT else meaning
