@@ -23,6 +23,15 @@ NEAR_LINES = 3
 """Maximum number of lines between an error and the line that states what follows it."""
 LAST_LINES = {Kind.HINT: 12, Kind.VAGUE: 60}
 """Maximum number of lines that may follow the last error of a stored log; the lines of a clean-up."""
+_LIMITS = (
+    (LaterEvidence.REPORT, "reports_since", 1),
+    (LaterEvidence.LINES, "lines_since", NEAR_LINES),
+    (LaterEvidence.MORE_LINES, "lines_since", LAST_LINES[Kind.HINT]),
+    (LaterEvidence.QUIET_LINES, "other_lines", SILENT_LINES),
+    (LaterEvidence.OTHER_REPORTS, "other_reports", OTHERS_SURVIVED),
+    (LaterEvidence.REPORTS, "own_reports", SURVIVED),
+)
+"""Which counter of a candidate shows which evidence, and from which value."""
 ERROR_WORDS = "error_words"
 """Cause of a line that is an error only by a word somewhere in it."""
 CLOCK_DIFFERENCE = 1.0
@@ -108,16 +117,10 @@ class Candidate(msgspec.Struct):
         self.other_lines = min(self.other_lines + lines, SILENT_LINES)
         self.lines_since = min(self.lines_since + lines, LAST_LINES[Kind.HINT])
         self.other_reports = min(self.other_reports + other_reports, OTHERS_SURVIVED)
-        counted = {
-            LaterEvidence.REPORT: self.reports_since > 0,
-            LaterEvidence.LINES: self.lines_since >= NEAR_LINES,
-            LaterEvidence.MORE_LINES: self.lines_since >= LAST_LINES[Kind.HINT],
-            LaterEvidence.QUIET_LINES: self.other_lines >= SILENT_LINES,
-            LaterEvidence.OTHER_REPORTS: self.other_reports >= OTHERS_SURVIVED,
-            LaterEvidence.REPORTS: self.own_reports >= SURVIVED,
-        }
-        for evidence, enough in counted.items():
-            if enough:
+        if self.status is Status.SURVIVED:
+            return
+        for evidence, count, limit in _LIMITS:
+            if getattr(self, count) >= limit:
                 self.status = next_status(self.status, evidence, self.kind)
 
     def repeat(self, new: "Candidate") -> None:
@@ -190,9 +193,7 @@ def rank_candidates(
         for index, one in enumerate(viable)
         if not is_explained(one.kind, (each.kind for each in viable[:index]), (each.kind for each in viable[index + 1 :]))
     ]  # fmt: skip
-    # The lines of two streams of one moment come in either order.
-    firsts = [one for one in roots if not any(_explains_at_once(other, one) for other in roots)]
-    root = (firsts or roots or viable)[:1]
+    root = (roots or viable)[:1]
     return root + [one for one in viable if one is not root[0]]
 
 
@@ -203,12 +204,6 @@ def _is_last_error(one: Candidate) -> bool:
 
 def _last(viable: Iterable[Candidate], kind: str) -> Order:
     return max((one.order for one in viable if one.kind == kind), default=_NEVER)
-
-
-def _explains_at_once(cause: Candidate, one: Candidate) -> bool:
-    """Return whether `cause`, of another stream and of about the same time, explains `one`."""
-    near = cause.stream != one.stream and one.time < cause.time <= one.time + CLOCK_DIFFERENCE
-    return near and is_explained(one.kind, (cause.kind,), ())
 
 
 def revive(kept: Iterable[Candidate]) -> list[Candidate]:
