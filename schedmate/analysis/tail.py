@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from processors.classified_chunk import CHUNK_LINES, PROGRESS
 from processors.classify.context import ClassifyContext
-from processors.diagnose.nan import mentions_nan
+from processors.diagnose.line_reader import mentions_nan
 from processors.diagnose.stage import Diagnosis
 from processors.job import JobProcessor
 from processors.new_lines import container_text
