@@ -102,7 +102,14 @@ def opened_app(
         pages = Pages(database, refreshed, known_nodes, goodput, signatures, read=read, now=now, log_link=log_link)
         formats = Formats(behind, newest, teach)
         reports = ReportPages(database)
-        app = _app(pages, reports, formats, hosts, access or Looking(), Acts(database, write) if write else None)
+        app = _app(
+            pages,
+            reports,
+            formats,
+            hosts=hosts,
+            access=access or Looking(),
+            acts=Acts(database, write) if write else None,
+        )
         app.state.changes, app.state.now = changes, now
         yield app
     finally:
@@ -120,7 +127,7 @@ def _nobody() -> None:
 
 
 def _app(
-    pages: Pages, reports: ReportPages, formats: Formats, hosts: Sequence[str], access: Access, acts: Acts | None
+    pages: Pages, reports: ReportPages, formats: Formats, *, hosts: Sequence[str], access: Access, acts: Acts | None
 ) -> Starlette:
     with as_file(files(__package__).joinpath("static")) as static:
         routes = [
