@@ -305,8 +305,9 @@ class JobProcessor:
         if begins:
             former = next(reversed(attempts.values()), None)
             attempts[number] = AttemptState(began=record.time)
-            for stage in self.stages if former else ():
-                stage.on_begun(attempts[number].state_of(stage), former.state_of(stage))
+            if former:
+                for stage in self.stages:
+                    stage.on_begun(attempts[number].state_of(stage), former.state_of(stage))
         attempt = attempts[number]
         attempt.records += 1
         newly_reported = reported and not attempt.reported

@@ -91,6 +91,11 @@ def signatures(settings: ProcessorSettings) -> list[Signature]:
         raise SettingsError(f"processors.signatures: {error}") from error
 
 
+def signatures_by_name(settings: ProcessorSettings) -> dict[str, Signature]:
+    """Return the catalogue by name. Raises as `signatures` does."""
+    return {one.name: one for one in signatures(settings)}
+
+
 def catalogue_files(settings: ProcessorSettings) -> list[Path]:
     """Return the operator's catalogue files. Raises `SettingsError` where the setting names a directory without any."""
     named = Path(settings.signatures)

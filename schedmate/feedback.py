@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from typing import Any
 
 import msgspec
@@ -21,15 +22,13 @@ from schedmate_records import (
 from sinks.clickhouse import QueryResult, ask
 from streams.accept import accept
 from streams.kafka import read_back
-from streams.transport import TransportError, outgoing
+from streams.transport import write_records
 
 from .approvals import person
 from .assembly import producer_factory
 from .connections import kafka_connection
 from .services.sink import clickhouse_reader
 from .settings.settings import Settings
-
-ACKNOWLEDGED_S = 30.0  # seconds to wait for Kafka
 
 _VERDICT = (
     "SELECT incarnation, attempt, id, signature FROM verdicts WHERE job = {job:String} "
@@ -81,13 +80,8 @@ def correct(settings: Settings, job: str, attempt: int | None, words: Mapping[st
 
 def send(settings: Settings, record: Feedback) -> None:
     """Write it to its topic, and return once Kafka has it. Raises `TransportError`."""
-    producer = producer_factory(settings)()
-    try:
-        producer.send(outgoing(record)).result(ACKNOWLEDGED_S)
-    except TimeoutError as error:
-        raise TransportError(f"expected an acknowledgement within {ACKNOWLEDGED_S:g} s, got none") from error
-    finally:
-        producer.close()
+    with closing(producer_factory(settings)()) as producer:
+        write_records(producer, [record])
 
 
 _SAID = (
@@ -126,8 +120,5 @@ def history(settings: Settings, hours: float) -> Iterator[LogChunk]:
 
 
 def _ask(settings: Settings, sql: str, values: Mapping[str, str]) -> QueryResult:
-    client = clickhouse_reader(settings.clickhouse)()
-    try:
+    with closing(clickhouse_reader(settings.clickhouse)()) as client:
         return ask(client, sql, values)
-    finally:
-        client.close()

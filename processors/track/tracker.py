@@ -27,6 +27,7 @@ from .reports import Report, add, read
 from .scan import Scan, bare_bar, of_bar
 from .section_scope import NestedBars, SectionScope
 from .state import TrackState
+from .step_time_candidates import rate_rounding
 from .summary import Summary, agree, summarise, within_reach
 
 REPORTS = 20
@@ -34,6 +35,9 @@ REPORTS = 20
 
 _OF_BAR = 0.6
 """Confidence of the speed that a bar beside the reports shows."""
+
+_COARSE = 0.01
+"""Relative rounding error of a printed rate from which a bar is looked for."""
 
 _MORE = 5
 """Reports read beyond those: whether a report begins a run shows beside the ones before it."""
@@ -222,9 +226,18 @@ class MetricTracker:
             metric = msgspec.structs.replace(metric, evidence=[*metric.evidence, view.evidence(began)])
         if metric.step_time_s is not None or metric.throughput is not None:
             state.reported_at = state.window[-1].time
-            return metric
+            return self._of_finer_bar(view, state, metric) if metric.method == "rate" else metric
         state.reported_at = 0.0  # a first speed is worth a look at every report
         return self._of_bar(view, state, metric)
+
+    def _of_finer_bar(self, view: ClassifiedChunk, state: TrackState, metric: JobMetric) -> JobMetric:
+        """Take the speed of the newest bar where the rate in the reports is the same, printed in few digits: 0.005 it/s for 218.03 s/it."""
+        error = rate_rounding(state.window)
+        if error < _COARSE or metric.step_time_s is None:
+            return metric
+        finer = self._of_bar(view, state, metric)
+        same = finer.step_time_s is not None and abs(finer.step_time_s / metric.step_time_s - 1) <= error
+        return msgspec.structs.replace(finer, confidence=metric.confidence) if same else metric
 
     def _of_bar(self, view: ClassifiedChunk, state: TrackState, metric: JobMetric) -> JobMetric:
         """Add the speed of the newest bar that stands where the reports do: they name their step, but no time."""

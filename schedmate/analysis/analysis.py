@@ -38,6 +38,7 @@ from schedmate_records import (
     Position,
     QuestionKind,
     Record,
+    TemplateFormat,
 )
 
 from ..models.language_models import Ask
@@ -122,6 +123,7 @@ class Analysis:
                 "fingerprint": self.format.fingerprint,
                 "author": self.format.author,
                 "training": self.format.training,
+                "templates": [_template(each) for each in self.format.templates],
                 "contradicted": self.format_reading.contradictions if self.format_reading else [],
             },
             "ranks": self.over_ranks and msgspec.structs.asdict(self.over_ranks),
@@ -154,6 +156,15 @@ class Analysis:
             },
             "node": None if self.signs is None else [each.contract() for each in self.signs],
         }
+
+
+def _template(template: TemplateFormat) -> dict[str, Any]:
+    """Return what a format states about a template, with its numbers counted from 1."""
+    columns = [
+        {"number": each.column + 1, "role": each.role, "unit": each.unit, "steps": each.steps}
+        for each in template.columns
+    ]
+    return {"reports": template.reports, "sample": template.sample, "columns": columns}
 
 
 def _opinion(opinion: Opinion) -> dict[str, Any]:

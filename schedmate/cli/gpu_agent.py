@@ -32,9 +32,6 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 SHIPPED = "shipped"
 """What `--replay` takes in place of a file's name."""
 
-SILENT_S = 30.0
-"""Without a sample for so long (or for three intervals) the agent is unwell: NVML may take seconds where a GPU is ill."""
-
 
 class _Printer:
     """A producer that prints."""
@@ -107,7 +104,9 @@ def command(
 
         def health() -> list[str]:
             silent = time.monotonic() - max(began, agent.last_round)
-            return [f"no GPU could be sampled for {silent:.0f} s"] if silent > max(SILENT_S, 3 * every) else []
+            # Without a sample for so long (or for three intervals) the agent is unwell: NVML may take seconds where a GPU is
+            # ill.
+            return [f"no GPU could be sampled for {silent:.0f} s"] if silent > max(30.0, 3 * every) else []
 
         running.telemetry.health = health
         agent.run()

@@ -1,8 +1,11 @@
 """`schedmate notify`: send decisions and their results to people."""
 
+from contextlib import closing
+
 import typer
 
-from ..settings.settings import Loaded
+from ..notifications.cards import Cards
+from ..settings.settings import Loaded, Settings, SettingsError
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -31,8 +34,10 @@ def command(context: typer.Context) -> None:
 
     loaded: Loaded = context.obj
     settings = loaded.settings
+    cards = report_cards(settings)
     with service(settings, "notify") as running:
-        notifier = Notifier(open_channels(settings.notify, loaded.plugins), settings.notify.repeat_seconds)
+        channels = open_channels(settings.notify, loaded.plugins)
+        notifier = Notifier(channels, settings.notify.repeat_seconds, cards=cards)
         running.telemetry.health = kafka_connection(settings.kafka).problems
         connection = permitted(settings.kafka, "notifier", running.stop)
         producer = wait_for_broker(partial(KafkaProducer, connection), running.stop)
@@ -50,3 +55,26 @@ def command(context: typer.Context) -> None:
             pump.run(running.stop)
         notifier.close()
         producer.close()
+
+
+def report_cards(settings: Settings) -> Cards | None:
+    """Return what sends report cards; None where no user wants them. Raises `SettingsError` where they cannot be sent."""
+    from ..notifications.email import EmailChannel
+    from ..notifications.urgency import Urgency
+    from ..report_card import ReportCard, read_card
+    from ..services.sink import clickhouse_reader
+
+    wanted = settings.notify
+    if not wanted.email_report_cards:
+        return None
+    if not (wanted.smtp and wanted.email_user_domain):
+        raise SettingsError(
+            "notify.email_report_cards: expected notify.smtp and notify.email_user_domain, got none: cards have no receiver"
+        )
+    connect = clickhouse_reader(settings.clickhouse)
+
+    def read(job: str, attempt: int) -> ReportCard | None:
+        with closing(connect()) as client:
+            return read_card(client, job, attempt)
+
+    return Cards(EmailChannel.to_receivers(wanted, (), Urgency.INFO), wanted.email_report_cards, read)

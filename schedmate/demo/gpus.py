@@ -6,16 +6,14 @@ import threading
 from streams.memory import MemoryBroker
 from streams.producers.gpu import GpuAgent, GpuError, GpuSource, NvmlSource, RecordingSource, shipped_recording
 
-INTERVAL_S = 1.0
-"""The screen shows a new sample each second."""
-
 
 class Gpus:
     """The GPU agent on a thread of its own. `label` names the source of the samples."""
 
     def __init__(self, broker: MemoryBroker) -> None:
         self.label, source = _source()
-        self._agent = GpuAgent(source, broker.producer, INTERVAL_S)
+        # The screen shows a new sample each second.
+        self._agent = GpuAgent(source, broker.producer, 1.0)
         self._thread = threading.Thread(target=self._agent.run, name="gpu-agent", daemon=True)
         self._thread.start()
 

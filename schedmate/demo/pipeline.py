@@ -43,8 +43,6 @@ SETTINGS = BridgeSettings(
 """What the demo's operator allows."""
 POLL_S = 0.002
 """Nothing waits for input: the loop comes back soon anyway."""
-SINK_S = 1.0
-"""Seconds between two inserts: few large ones are what ClickHouse wants."""
 
 
 class Pipeline:
@@ -86,7 +84,8 @@ class Pipeline:
         if self._acting.step() or time.monotonic() >= self._asked:
             self._wants = self._bridge.advance()
             self._asked = time.monotonic() + (1.0 if self._wants is None else self._wants)
-        if time.monotonic() >= self._stored + SINK_S:
+        # Seconds between two inserts: few large ones are what ClickHouse wants.
+        if time.monotonic() >= self._stored + 1.0:
             self._storing.step()
             self._stored = time.monotonic()
 

@@ -15,9 +15,6 @@ from streams.producers.shipper import Envelope, Shipper, Source
 from streams.producers.spool import SpoolSettings
 from streams.transport import outgoing
 
-SPOOL_BYTES = 64 << 20
-"""More than all jobs of the demo print."""
-
 
 class _Stream:
     """One stream of one rank of one attempt."""
@@ -58,7 +55,8 @@ class Shipping:
     """Takes bytes from the scheduler's thread and ships chunks. Safe for threads."""
 
     def __init__(self, broker: MemoryBroker, spool: Path) -> None:
-        self._shipper = Shipper(broker.producer, "demo", spool=SpoolSettings(spool, SPOOL_BYTES))
+        # More than all jobs of the demo print.
+        self._shipper = Shipper(broker.producer, "demo", spool=SpoolSettings(spool, 64 << 20))
         self.counters = self._shipper.counters
         self.pieces = 0
         """Pieces of text handed over."""

@@ -4,7 +4,7 @@ import re
 import smtplib
 import ssl
 from email.message import EmailMessage
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from streams.resilience import Deadline
 from streams.resilience.deadline import SMTP
@@ -12,6 +12,9 @@ from streams.resilience.deadline import SMTP
 from .channel import Channel, ChannelError, ChannelSettings
 from .message import TEXT, Notification, header_text
 from .urgency import Urgency
+
+if TYPE_CHECKING:
+    from ..settings.settings import NotifySection
 
 TIMEOUT_S = 10.0
 """Limit for one message, from the connection to the last answer, in seconds."""
@@ -55,16 +58,19 @@ class EmailChannel(Channel):
     def from_settings(cls, settings: ChannelSettings) -> Self | None:
         """Return the channel that uses the server `notify.smtp`."""
         notify = settings.notify
-        if not notify.smtp:
-            return None
+        return cls.to_receivers(notify, notify.email_to, notify.email_severity) if notify.smtp else None
+
+    @classmethod
+    def to_receivers(cls, notify: "NotifySection", receivers: tuple[str, ...], severity: Urgency) -> Self:
+        """Return a channel to `receivers` and to the owner of each job."""
         return cls(
             notify.smtp,
             notify.email_from,
-            notify.email_to,
+            receivers,
             user_domain=notify.email_user_domain,
             login=(notify.smtp_user, notify.secret()) if notify.smtp_user else None,
             tls=notify.smtp_tls,
-            severity=notify.email_severity,
+            severity=severity,
         )
 
     def send(self, message: Notification, user: str) -> None:

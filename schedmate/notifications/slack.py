@@ -28,11 +28,10 @@ class SlackChannel(Channel):
         notify = settings.notify
         return cls(read_secret(notify.slack_file), notify.slack_severity) if notify.slack_file else None
 
-    def send(self, message: Notification, user: str) -> None:
+    def send(self, message: Notification, user: str) -> None:  # noqa: ARG002 - as the interface has it
         """Post it."""
-        owner = f" · {_escaped(user)}" if user else ""
         quotes = "```" + _escaped("\n".join(message.quotes)).replace("```", "'''") + "```" if message.quotes else ""
-        text = f"*{message.severity}* · *{_escaped(message.title)}*{owner}\n{_escaped(chr(10).join(message.lines))}"
+        text = f"*{message.severity}* · *{_escaped(message.title)}*\n{_escaped(chr(10).join(message.lines))}"
         post(self._url, {"text": "\n".join(part for part in (text[:TEXT], quotes[:TEXT]) if part)}, {})
 
 

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, MutableMapping
 from io import StringIO, TextIOBase
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 import structlog
 from structlog.typing import ExcInfo
@@ -47,7 +47,7 @@ def configure(settings: ServiceSettings) -> None:
     structlog.configure(
         processors=[*shared, *explain, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(_CurrentStderr()),
+        logger_factory=structlog.PrintLoggerFactory(cast("TextIO", _CurrentStderr())),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(_CurrentStderr())
@@ -85,7 +85,6 @@ class ClientFilter(logging.Filter):
     Args:
         packages: Names of the packages' top loggers; entries of others all pass.
         every_s: Minimum seconds between two log lines of one place in their code.
-        clock: Seconds that only grow.
     """
 
     def __init__(

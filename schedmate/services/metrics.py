@@ -23,7 +23,7 @@ from streams.runtimes.metrics import EngineMetrics, PumpMetrics
 
 from ..advisor.metrics import AdvisorMetrics
 from ..assembly import line_classifier
-from ..notifications.notifier import NotifierMetrics
+from ..notifications.lane import NotifierMetrics
 from ..plugins.contained_stage import ContainedStageMetrics
 from .job_lines import JobLineMetrics
 from .spot import SpotMetrics

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from ..log_link import STORE_LINES
 from ..terminal import printable
 from ..times import ago, local, span
 from .lines import TOPICS as LOG_TOPICS
@@ -60,6 +61,7 @@ def environment() -> Environment:
         "lines_link": _lines_link,
         "log_topics": LOG_TOPICS,
         "node_link": _node_link,
+        "store_lines": STORE_LINES,
     }
     return made
 
@@ -122,16 +124,18 @@ def _job_link(job: str, attempt: int | None = None) -> str:
 
 def _line_link(place: Mapping[str, Any], job: str = "") -> str:
     """Return the link to the lines around the one at `place`; `job` is the one that printed it."""
-    known = {name: place[name] for name in ("topic", "partition", "offset", "line")}
-    return "/lines?" + urlencode(known | ({"job": job} if job else {}))
+    return _lines_at({name: place[name] for name in ("topic", "partition", "offset", "line")}, job)
 
 
 def _lines_link(line: Line, job: str = "") -> str:
     """Return the link to the lines around one that is shown, which `job` printed."""
     place = line.place
     which = {"line": line.number} if line.index is None else {"index": line.index}
-    known = {"topic": place.topic, "partition": place.partition, "offset": place.offset, **which}
-    return "/lines?" + urlencode(known | ({"job": job} if job else {}))
+    return _lines_at({"topic": place.topic, "partition": place.partition, "offset": place.offset, **which}, job)
+
+
+def _lines_at(place: Mapping[str, Any], job: str) -> str:
+    return f"/lines?{urlencode({**place, **({'job': job} if job else {})})}#cited"
 
 
 def _node_link(node: str) -> str:

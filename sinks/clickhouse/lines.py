@@ -198,9 +198,9 @@ def lines_at(
 
 
 def new_lines(
-    client: Client, job: FoundJob, selection: Selection, after: Mapping[int, tuple[int, int]]
+    client: Client, job: FoundJob, selection: Selection, after: Mapping[int, tuple[int, int]], limit: int = PAGE
 ) -> list[tuple[LineStream, StoredLine]]:
-    """Return the selected lines behind the places `after`, in order of arrival, `PAGE` at most. Raises as `ask` does."""
+    """Return the selected lines behind the places `after`, in order of arrival, `limit` at most. Raises as `ask` does."""
     chosen, values = _streams(job, selection)
     filters, more = _filters(selection)
     passed = "".join(
@@ -211,10 +211,23 @@ def new_lines(
         client,
         "SELECT attempt, rank, toString(stream) AS stream, incarnation, toString(producer) AS producer, "  # noqa: S608 - our own names
         f"toString(node) AS node, {_LINES} FROM job_lines FINAL WHERE {chosen}{filters}{passed} "
-        f"ORDER BY src_partition, src_offset, piece LIMIT {PAGE}",
+        f"ORDER BY src_partition, src_offset, piece LIMIT {int(limit)}",
         values | more,
     )
     return [(LineStream(*row[:6]), StoredLine(*row[6:])) for row in answer.rows]
+
+
+def newest_lines(client: Client, job: str, stream: LineStream, count: int) -> list[StoredLine]:
+    """Return the newest `count` lines of a stream of `job` that were stored, in order. Raises as `ask` does."""
+    names = ("attempt", "rank", "stream", "incarnation", "producer")
+    values = {"job": job} | {name: str(getattr(stream, name)) for name in names}
+    answer = ask(
+        client,
+        f"SELECT {_LINES} FROM job_lines FINAL WHERE {_OF_STREAM} AND omitted = 0 "  # noqa: S608 - our own names
+        f"ORDER BY piece DESC LIMIT {int(count)}",
+        values,
+    )
+    return [StoredLine(*row) for row in reversed(answer.rows)]
 
 
 def newest_attempt(client: Client, job: FoundJob) -> int | None:

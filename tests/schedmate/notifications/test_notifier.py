@@ -409,3 +409,19 @@ def test_a_webhook_over_tls_is_checked_against_the_authority(
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.cert))
     channel.send(NOTICE, "ada")
     assert [body["title"] for _, body in web.got] == ["title"]
+
+
+@pytest.mark.parametrize("nodes", [["n1", "n2"], [f"n{each}" for each in range(1, 12)]])
+def test_messages_name_the_job_its_user_and_its_nodes(web: Web, nodes: list[str]) -> None:
+    notifier = Notifier({WebhookChannel(web.url): Urgency.INFO}, clock=lambda: NOW, settle_s=0.0)
+    one = failure(final=True, signature="xid_79")
+    start = msgspec.structs.replace(OWNER, job=one.job, name="llama-70b", nodes=nodes)
+    alarm = Alarm(id="a", job=one.job, kind=AlarmKind.HANG, raised=True, time=NOW, since=NOW, detail="silent")
+    take_all(notifier, start, alarm, result(job=one.job), one)
+    notifier.close()
+    assert len(web.got) == 3
+    where = "user ada, on n1, n2" if len(nodes) == 2 else "user ada, on n1, n2, n3, n4, n5, n6, n7, n8 and 3 more"
+    for _, body in web.got:
+        assert f"{one.job} (llama-70b)" in body["title"]
+        assert where in body["text"].splitlines()
+        assert (body["labels"]["name"], body["labels"]["user"]) == ("llama-70b", "ada")

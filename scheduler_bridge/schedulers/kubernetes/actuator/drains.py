@@ -19,7 +19,6 @@ class Drains:
     """Drains nodes and lets them return.
 
     Args:
-        client: The cluster.
         limits: Which labels name a node's pools.
     """
 

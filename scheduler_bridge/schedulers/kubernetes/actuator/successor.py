@@ -44,7 +44,7 @@ def successor_name(lineage: str, attempt: int) -> str:
 
 def successor(
     before: Mapping[str, Any],
-    kind: type[Job | WorkloadObject],
+    kind: type[WorkloadObject],
     lineage: str,
     attempt: int,
     *,
@@ -66,13 +66,9 @@ def successor(
     meta = before["metadata"]
     spec = copy.deepcopy(before["spec"])
     exclude = tuple(exclude)
-    if issubclass(kind, Job):
-        if not spec.get("manualSelector"):
-            spec.pop("selector", None)
-        templates = [spec["template"]]
-    else:
-        templates = kind.pod_templates({"spec": spec})
-    for template in templates:
+    if issubclass(kind, Job) and not spec.get("manualSelector"):
+        spec.pop("selector", None)
+    for template in kind.pod_templates({"spec": spec}):
         _prepare(template, lineage, attempt, exclude, checkpoint)
     annotations = {
         name: text

@@ -24,13 +24,14 @@ from .lineage import (
     job_id,
     lineage_of,
 )
-from .objects import Job, Meta, Node, Pod, Taint
+from .objects import Meta, Node, Pod, Taint
 from .placement import admits, excluded_nodes, is_tied_to_pods, pinned_nodes, with_excluded
 from .resources import cpus, gpus, main_container, memory, requested
 from .store import Informer
 from .workloads import (
     KINDS,
     QUEUE,
+    Job,
     Order,
     Patch,
     PodGroup,

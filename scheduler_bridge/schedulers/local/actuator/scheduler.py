@@ -37,10 +37,8 @@ class LocalScheduler:
         emit: Called with every job event, in order, from the scheduler's thread.
         output: Called with what jobs print, from the scheduler's thread. It must not block for long: a job whose pipe is
             full waits. A stream's end comes before the event that its job ended.
-        slots: Number of slots.
         cores: The core of each slot, from the first again where there are more slots; all that this process may use where empty.
         grace: Seconds between SIGTERM and SIGKILL.
-        clock: Seconds since 1970.
     """
 
     def __init__(

@@ -30,12 +30,6 @@ class RayActuator(Actuator):
     """Ray as an `Actuator`. docs/ray.md describes what it needs, and what Ray cannot do.
 
     A job is called as its first submission (see `scheduler_bridge.schedulers.ray.client.lineage`).
-
-    Args:
-        client: The cluster.
-        limits: Time limits.
-        clock: Seconds that only grow.
-        sleep: Waits for so many seconds.
     """
 
     name = "ray"

@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from prometheus_client import Gauge
-
 from schedmate_records import JobEvent
+from schedmate_records.metrics import MetricFactory
 from streams.transport import Producer
 
 from ...job_watcher import JobWatcher, JobWatcherMetrics
@@ -20,7 +19,8 @@ class RayWatcherMetrics(JobWatcherMetrics):
 
     def __init__(self) -> None:
         super().__init__("ray", "Ray")
-        self.nodes = Gauge("schedmate_ray_watcher_nodes", "Nodes that are alive.", registry=None)
+        make = MetricFactory("schedmate_ray_watcher")
+        self.nodes = make.gauge("nodes", "Nodes that are alive.")
 
 
 class RayWatcher(JobWatcher[ReportedJob]):
@@ -31,8 +31,6 @@ class RayWatcher(JobWatcher[ReportedJob]):
     Args:
         connect: Connects to the broker; called in another thread.
         checkpoint: The file; its directory is created.
-        client: The cluster.
-        clock: Seconds since 1970.
         memory: Bytes of events that may wait.
     """
 

@@ -15,7 +15,7 @@ pytest.importorskip("kubernetes")
 from schedmate_records import LogChunk
 from scheduler_bridge.schedulers.kubernetes.actuator import KubernetesActuator
 from scheduler_bridge.schedulers.kubernetes.client import Job, KubernetesClient, KubernetesNotFound, Pod, main_container
-from scheduler_bridge.schedulers.kubernetes.pod_logs import PodDirectory, PodLogs, rank_of
+from scheduler_bridge.schedulers.kubernetes.pod_logs import PodDirectory, PodLogs
 from tests.servers.kubernetes import Kubernetes
 from tests.streams.producers.collector_site import Site, site
 
@@ -74,7 +74,7 @@ class Cluster:
         self.ends.wait(60)
         yield from ()
 
-    def job(self, namespace: str, name: str) -> Job:
+    def workload(self, kind: type[Job], namespace: str, name: str) -> Job:
         self.asked.append(f"{namespace}/{name}")
         if name not in self.jobs:
             raise KubernetesNotFound("a Job", "none", "nothing was done")
@@ -179,9 +179,9 @@ def test_rotation_and_restarts_of_a_container(site: Site, tmp_path: Path, logs: 
 def test_whose_lines_are_the_jobs() -> None:
     assert main_container(pod("p")).name == "train"  # type: ignore[union-attr]
     assert main_container(pod("p", containers=[{"name": "a"}, {"name": "b"}])).name == "a"  # type: ignore[union-attr]
-    assert rank_of(pod("p", job_completion_index="-1"), job("train")) == 0
-    assert rank_of(pod("p", job_completion_index="9" * 30), job("train")) == 0
-    assert rank_of(pod("p", job_completion_index="12"), job("train")) == 12
+    assert job("train").rank(pod("p", job_completion_index="-1")) == 0
+    assert job("train").rank(pod("p", job_completion_index="9" * 30)) == 0
+    assert job("train").rank(pod("p", job_completion_index="12")) == 12
     assert PodDirectory.parse("a_b_c") == PodDirectory("a", "b", "c")
     assert PodDirectory.parse("a__c") is None
 

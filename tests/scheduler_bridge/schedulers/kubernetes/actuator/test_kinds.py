@@ -53,7 +53,7 @@ def key(action: str) -> str:
 @pytest.fixture(scope="module")
 def kinds(kubernetes: Kubernetes) -> Kubernetes:
     """The control plane, with all kinds defined."""
-    own = [(kind.GROUP, kind.VERSION, kind.PLURAL) for kind in KINDS]
+    own = [(*kind.API_VERSION.split("/"), kind.PLURAL) for kind in KINDS if kind.WORD]
     define(kubernetes, *own, ("kueue.x-k8s.io", "v1beta1", "workloads"), ("bus.volcano.sh", "v1alpha1", "commands"))
     return kubernetes
 

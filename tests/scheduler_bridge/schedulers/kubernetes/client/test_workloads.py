@@ -143,7 +143,7 @@ def test_ranks(job: WorkloadObject, of: Pod, rank: int) -> None:
 
 def test_ids_name_the_kind() -> None:
     assert JobName.parse("a/train") == JobName("a", "train")
-    for kind in KINDS:
+    for kind in KINDS[1:]:
         assert JobName.parse(f"a/{kind.WORD}/train") == JobName("a", "train", kind.WORD)
     for no in ("train", "a/", "/train", "a//train", "a/jobset/", "a/b/c/d", ""):
         assert JobName.parse(no) is None, no
