@@ -4,11 +4,12 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from schedmate.notifications.channels import EmailChannel
 
 from schedmate.cli.notify import report_cards
 from schedmate.notifications.cards import Cards
+from schedmate.notifications.email import EmailChannel
 from schedmate.notifications.notifier import Notifier
+from schedmate.notifications.urgency import Urgency
 from schedmate.report_card import ReportCard, read_card
 from schedmate.settings.settings import NotifySection, Settings, SettingsError
 from schedmate_records import EventKind, JobEvent, Position
@@ -43,8 +44,10 @@ class Reader:
 @pytest.fixture
 def cards(embedded: Embedded, mails: tuple[Mails, str]) -> Iterator[tuple[Notifier, Mails, Embedded]]:
     handler, server = mails
-    channel = EmailChannel(server, "schedmate@example.org", (), user_domain="example.org", tls=False)
-    notifier = Notifier({}, cards=Cards(channel, {"ada"}, Reader(embedded), delay_s=0.0))
+    channel = EmailChannel(
+        server, "schedmate@example.org", (), user_domain="example.org", tls=False, severity=Urgency.INFO
+    )
+    notifier = Notifier([], cards=Cards(channel, {"ada"}, Reader(embedded), delay_s=0.0))
     yield notifier, handler, embedded
     notifier.close()
 
