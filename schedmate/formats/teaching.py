@@ -65,14 +65,14 @@ def _columns(question: FormatQuestion, number: int, known: FormatAnswer, dialogu
     spans, texts = number_spans(line), surroundings(line)
     for column, index in own:
         begin, end = spans[index] if index < len(spans) else (0, 0)
-        meaning = defaults.get(column, _other(column))
+        meaning = defaults.get(column, _ignore(column))
         dialogue.show(f"  {texts[index][-24:]}{line[begin:end]:<12} {_in_words(meaning)}")
     if dialogue.choose("Is that right?", ("yes", "no"), "yes" if any(c in defaults for c, _ in own) else "no") == "yes":
         return [defaults[column] for column, _ in own if column in defaults]
     return [
         meaning
         for column, index in own
-        if (meaning := _ask(f"{texts[index][-24:]}{line[slice(*spans[index])]}", defaults.get(column, _other(column)), dialogue)).role
+        if (meaning := _ask(f"{texts[index][-24:]}{line[slice(*spans[index])]}", defaults.get(column, _ignore(column)), dialogue)).role
         is not ColumnRole.OTHER
     ]  # fmt: skip
 
@@ -95,7 +95,7 @@ def _ask(shown: str, default: ColumnAnswer, dialogue: Dialogue) -> ColumnAnswer:
     return answer
 
 
-def _other(column: int) -> ColumnAnswer:
+def _ignore(column: int) -> ColumnAnswer:
     return ColumnAnswer(column, ColumnRole.OTHER, NONE, 1)
 
 

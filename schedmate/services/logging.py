@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, MutableMapping
 from io import StringIO, TextIOBase
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 import structlog
 from structlog.typing import ExcInfo
@@ -47,7 +47,7 @@ def configure(settings: ServiceSettings) -> None:
     structlog.configure(
         processors=[*shared, *explain, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(_CurrentStderr()),
+        logger_factory=structlog.PrintLoggerFactory(cast("TextIO", _CurrentStderr())),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(_CurrentStderr())
