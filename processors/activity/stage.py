@@ -123,7 +123,7 @@ class ActivityMonitor(Stage[ActivityState]):
 
     def on_activity(self, activity: GpuActivity, position: Position, state: ActivityState) -> list[Alarm]:
         """Return the hang, the idle GPUs, or the end of either, that the GPUs of a node show."""
-        if state.over or not state.gpus.take(activity, self.idle_s):
+        if state.over or not state.gpus.add_report(activity, self.idle_s):
             return []
         job, attempt, time = activity.job, activity.attempt, activity.time
         return [*self._hang(job, attempt, time, position, state), *self._idle(activity, position, state)]
@@ -177,11 +177,11 @@ class ActivityMonitor(Stage[ActivityState]):
         )
         state.agreed, state.again_s = found.activity is not None, 2 * found.seconds
         if stands:
-            return _one(state.amend(AlarmKind.HANG, seen, position))
+            return _as_list(state.amend(AlarmKind.HANG, seen, position))
         alarm = state.begin(AlarmKind.HANG, found.since, seen, position)
         if alarm:
             self.metrics.raised.labels(AlarmKind.HANG, found.activity or "unknown").inc()
-        return _one(alarm)
+        return _as_list(alarm)
 
     def _idle(self, activity: GpuActivity, position: Position, state: ActivityState) -> list[Alarm]:
         gpus, kind = state.gpus, AlarmKind.GPUS_IDLE
@@ -206,11 +206,11 @@ class ActivityMonitor(Stage[ActivityState]):
         seen = Seen(job, attempt, time, detail, longest, None, self.idle_s, node, activity=whole, gpu_hours=hours)
         state.idle_again_s = 2 * longest
         if kind in state.raised:
-            return _one(state.amend(kind, seen, position))
+            return _as_list(state.amend(kind, seen, position))
         alarm = state.begin(kind, time - longest, seen, position)
         if alarm:
             self.metrics.raised.labels(kind, GpuState.IDLE).inc()
-        return _one(alarm)
+        return _as_list(alarm)
 
     def _end_all(  # noqa: PLR0917  # an attempt, when and why it is over
         self, job: str, attempt: int, time: float, why: str, position: Position, state: ActivityState
@@ -228,8 +228,8 @@ class ActivityMonitor(Stage[ActivityState]):
         alarm = state.end(kind, seen, position)
         if alarm:
             self.metrics.over.labels(kind).inc()
-        return _one(alarm)
+        return _as_list(alarm)
 
 
-def _one(alarm: Alarm | None) -> list[Alarm]:
+def _as_list(alarm: Alarm | None) -> list[Alarm]:
     return [alarm] if alarm else []

@@ -230,7 +230,7 @@ class InterferenceMonitor(Stage[InterferenceState]):
 
     def _add_metric(self, one: Packing, metric: JobMetric) -> bool:
         """Take a metric as the end of a span, or as the begin of the first. True where there is one span more."""
-        measure = Measure.of(metric)
+        measure = Measure.from_metric(metric)
         by_steps = one.step is not None
         if one.last is None:
             one.last = measure if self._is_past_warmup(one, measure, by_steps=by_steps) else None
@@ -295,7 +295,7 @@ class InterferenceMonitor(Stage[InterferenceState]):
 
     @staticmethod
     def _remember(metric: JobMetric, state: InterferenceState) -> None:
-        measure = Measure.of(metric)
+        measure = Measure.from_metric(metric)
         pace = next((one for one in state.paces if one.rank == metric.rank), None)
         if pace is None:
             if len(state.paces) >= RANKS:

@@ -215,14 +215,14 @@ def _analyze(
             _follow_head(result, processor, chunk)
         legibility.read(chunk.lines)
         consultation.read(position, chunk)
-        consultation.take(processor.process(state, position, chunk))
+        consultation.add_records(processor.process(state, position, chunk))
         _follow(result, state)
         result.lines = last_line(chunk)
         end = chunk.time
     result.located_by = "end" if tail else "whole"
     result.chunks_read = tail.chunks_read if tail else -(-result.lines // CHUNK_LINES)
     ended = JobEvent(id="end", job=file.name, kind=EventKind.ENDED, time=end)
-    consultation.take(processor.process(state, Position(file.name, 1, 0), ended))
+    consultation.add_records(processor.process(state, Position(file.name, 1, 0), ended))
     consultation.conclude()
     if node is not None and (
         result.metric is None or result.metric.step is None
@@ -278,8 +278,8 @@ class _Consultation:
             oldest = next((offset for offset in self.chunks if offset not in held), None)
             del self.chunks[next(iter(self.chunks)) if oldest is None else oldest]
 
-    def take(self, records: Iterable[Record]) -> None:
-        """Take what the processors made."""
+    def add_records(self, records: Iterable[Record]) -> None:
+        """Add the results of the processors."""
         made = list(records)
         _add_records(self.result, made)
         for each in made:

@@ -50,7 +50,7 @@ def show(context: typer.Context, fingerprint: Fingerprint) -> None:
 
     Example: `schedmate formats show 1f2e3d`
     """
-    known = _one(context, fingerprint)
+    known = _find_format(context, fingerprint)
     print_line(f"{known.fingerprint}  {_kind(known)}, by {one_line(known.author)}, {_utc(known.time)}")
     for template in known.templates:
         if template.reports is Reports.NEITHER and not template.columns:
@@ -71,7 +71,7 @@ def forget(context: typer.Context, fingerprint: Fingerprint) -> None:
     """
     from ..formats.stored import forgotten, store
 
-    known = _one(context, fingerprint)
+    known = _find_format(context, fingerprint)
     store(context.obj.settings, [forgotten(known)])
     print_line(f"forgotten: {known.fingerprint}")
 
@@ -200,7 +200,7 @@ def _choose(question: str, choices: Sequence[str], default: str) -> str:
         print_line(f"expected one of {', '.join(choices)}, got {one_line(entered)}")
 
 
-def _one(context: typer.Context, fingerprint: str) -> KnownFormat:
+def _find_format(context: typer.Context, fingerprint: str) -> KnownFormat:
     from ..formats.stored import stored_formats
 
     found = stored_formats(context.obj.settings, fingerprint)

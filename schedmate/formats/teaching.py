@@ -63,13 +63,13 @@ def _columns(question: FormatQuestion, number: int, known: FormatAnswer, dialogu
     numbers = numbers_in_words(question.templates[number - 1].lines[-1])
     width = max(map(len, numbers), default=0)
     for column, index in own:
-        dialogue.show(f"  {numbers[index]:<{width}}  {meaning_in_words(defaults.get(column, _other(column)))}")
+        dialogue.show(f"  {numbers[index]:<{width}}  {meaning_in_words(defaults.get(column, _ignore(column)))}")
     if dialogue.choose("Is that right?", ("yes", "no"), "yes" if any(c in defaults for c, _ in own) else "no") == "yes":
         return [defaults[column] for column, _ in own if column in defaults]
     return [
         meaning
         for column, index in own
-        if (meaning := _ask(numbers[index], defaults.get(column, _other(column)), dialogue)).role
+        if (meaning := _ask(numbers[index], defaults.get(column, _ignore(column)), dialogue)).role
         is not ColumnRole.OTHER
     ]
 
@@ -92,5 +92,5 @@ def _ask(shown: str, default: ColumnAnswer, dialogue: Dialogue) -> ColumnAnswer:
     return answer
 
 
-def _other(column: int) -> ColumnAnswer:
+def _ignore(column: int) -> ColumnAnswer:
     return ColumnAnswer(column, ColumnRole.OTHER, NONE, 1)

@@ -6,7 +6,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from email.message import EmailMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -42,6 +42,7 @@ from tests.metric_values import value
 from tests.scheduler_bridge.findings import NOW, failure
 from tests.servers import free_port
 from tests.servers.certificates import Authority
+from tests.waiting import until
 
 DECISION = Decision(
     id="restart/1/0/x",
@@ -122,13 +123,6 @@ def mails() -> Iterator[tuple[Mails, str]]:
     controller.start()
     yield handler, f"127.0.0.1:{port}"
     controller.stop()
-
-
-def until(reached: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def take_all(notifier: Notifier, *records: Record) -> None:

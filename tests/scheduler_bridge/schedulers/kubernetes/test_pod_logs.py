@@ -1,7 +1,6 @@
 """Logs of pods: whose they are, and what a collector makes of them; on a cluster of objects, and on a real control plane."""
 
 import threading
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from scheduler_bridge.schedulers.kubernetes.client import Job, KubernetesClient,
 from scheduler_bridge.schedulers.kubernetes.pod_logs import PodDirectory, PodLogs
 from tests.servers.kubernetes import Kubernetes
 from tests.streams.producers.collector_site import Site, site
+from tests.waiting import until
 
 __all__ = ["site"]
 
@@ -89,13 +89,6 @@ def write(root: Path, one: Pod, container: str, restart: int, text: str, *, dire
     with file.open("a") as out:
         out.write(f"{STAMP}{text}\n")
     return file
-
-
-def until(reached: Callable[[], object], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 @pytest.fixture
