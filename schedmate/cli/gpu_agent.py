@@ -11,16 +11,11 @@ from typing import Annotated
 import typer
 
 from scheduler_bridge.schedulers.slurm.runs import SlurmRuns
-from streams.producers.gpu import (
-    GpuAgent,
-    GpuError,
-    InvalidRecording,
-    NvmlSource,
-    RecordingSource,
-    RecordingWriter,
-    owner_of,
-    shipped_recording,
-)
+from streams.producers.gpu.agent import GpuAgent
+from streams.producers.gpu.nvml import NvmlSource
+from streams.producers.gpu.processes import owner_of
+from streams.producers.gpu.recording import InvalidRecording, RecordingSource, RecordingWriter, shipped_recording
+from streams.producers.gpu.source import GpuError
 from streams.producers.metrics import ShippingMetrics
 from streams.transport import Outgoing, Producer
 

@@ -19,9 +19,8 @@ class DemoFacts:
     Attributes:
         board: The records of the topics.
         gpus: Where GPU samples are from.
-        pieces_shipped: Pieces of text handed to the shipper.
+        pieces_shipped: Pieces of text that were published.
         pieces_read: Pieces that the processors classified.
-        pieces_lost: Pieces that the shipper gave up.
         written: Distinct records in each topic.
         stored: Rows of each of their tables in ClickHouse.
     """
@@ -30,7 +29,6 @@ class DemoFacts:
     gpus: str = ""
     pieces_shipped: int = 0
     pieces_read: int = 0
-    pieces_lost: int = 0
     written: dict[str, int] = field(default_factory=dict)
     stored: dict[str, int] = field(default_factory=dict)
 

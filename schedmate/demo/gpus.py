@@ -4,7 +4,10 @@ import socket
 import threading
 
 from streams.memory import MemoryBroker
-from streams.producers.gpu import GpuAgent, GpuError, GpuSource, NvmlSource, RecordingSource, shipped_recording
+from streams.producers.gpu.agent import GpuAgent
+from streams.producers.gpu.nvml import NvmlSource
+from streams.producers.gpu.recording import RecordingSource, shipped_recording
+from streams.producers.gpu.source import GpuError, GpuSource
 
 
 class Gpus:

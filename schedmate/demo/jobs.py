@@ -63,7 +63,7 @@ def is_due(job: str) -> bool:
     return Path(f"{job}.due").exists()
 
 
-def say(text: str) -> None:
+def report(text: str) -> None:
     """Print a line at once."""
     print(text, flush=True)
 
@@ -84,7 +84,7 @@ def jsonl() -> None:
     """Print a JSON object per report, with a time stamp and no speed. The demo ends it."""
     for step, loss, _ in train(0.03, 5):
         stamp = datetime.now(UTC).isoformat(timespec="milliseconds")
-        say(json.dumps({"time": stamp, "step": step, "loss": round(loss, 5)}))
+        report(json.dumps({"time": stamp, "step": step, "loss": round(loss, 5)}))
 
 
 def pairs() -> None:
@@ -92,16 +92,16 @@ def pairs() -> None:
     scores: dict[str, float] = {}
     for step, loss, seconds in train(0.04, 4):
         scores["mse"] = loss
-        say(f"step: {step}  loss: {loss:.4f}  step_time: {seconds:.4f} s")
+        report(f"step: {step}  loss: {loss:.4f}  step_time: {seconds:.4f} s")
         if step >= 180 and is_due("pairs"):
-            say(f"evaluation at step {step}: best {scores['accuracy']:.3f}")
+            report(f"evaluation at step {step}: best {scores['accuracy']:.3f}")
 
 
 def ranks() -> None:
     """Print as Megatron does, on two ranks. Each goes on from its checkpoint when it is started again."""
     file, steps = Path(f"rank{RANK}.json"), 130
     for step, loss, seconds in train(0.1, 2, steps, begin=load(file), heavy=True):
-        say(
+        report(
             f" iteration {step:8d}/{steps:8d} | elapsed time per iteration (ms): {seconds * 1000:.1f} | lm loss: {loss:.6E} |"
         )
         if step % 10 == 0:
@@ -113,13 +113,13 @@ def saver() -> None:
     given = os.environ.get("SCHEDMATE_CHECKPOINT", "")
     begin = load(Path(given))
     if begin:
-        say(f"resuming from {given} at step {begin}")
+        report(f"resuming from {given} at step {begin}")
     for step, loss, seconds in train(0.04, 5, 300 if begin else math.inf, begin=begin):
-        say(f"step {step} | loss {loss:.4f} | step_time {seconds:.4f} s")
+        report(f"step {step} | loss {loss:.4f} | step_time {seconds:.4f} s")
         if step % 40 == 0:
             file = Path.cwd() / f"saver-step{step}.pt"
             save(file, step)
-            say(f"Saved checkpoint to {file}")
+            report(f"Saved checkpoint to {file}")
 
 
 def table() -> None:
@@ -127,8 +127,8 @@ def table() -> None:
     for step, loss, seconds in train(0.04, 3, 180):
         epoch, batch = divmod(step - 1, 60)
         if batch < 3:
-            say(f"{'epoch':>6} {'batch':>6} {'loss':>8} {'s/batch':>8}")
-        say(f"{epoch + 1:>6} {batch + 1:>6} {loss:8.4f} {seconds:8.4f}")
+            report(f"{'epoch':>6} {'batch':>6} {'loss':>8} {'s/batch':>8}")
+        report(f"{epoch + 1:>6} {batch + 1:>6} {loss:8.4f} {seconds:8.4f}")
 
 
 def trainer() -> None:
@@ -136,8 +136,8 @@ def trainer() -> None:
     first, steps = os.environ["LOCAL_RESTART_COUNT"] == "0", 220
     for step, loss, seconds in train(0.05, 5, math.inf if first else steps):
         rate = round(5e-5 * max(0.0, 1 - step / steps), 9)
-        report = {"loss": round(loss, 4), "learning_rate": rate, "epoch": round(step / 110, 2), "step": step}
-        say(str({**report, "steps_per_second": round(1 / seconds, 3)}))
+        values = {"loss": round(loss, 4), "learning_rate": rate, "epoch": round(step / 110, 2), "step": step}
+        report(str({**values, "steps_per_second": round(1 / seconds, 3)}))
         if first and step >= 110 and is_due("trainer"):
             gpu_falls_off_the_bus()
 
@@ -145,7 +145,7 @@ def trainer() -> None:
 def urgent() -> None:
     """Print `key=value` pairs."""
     for step, loss, seconds in train(0.03, 5, 200):
-        say(f"step={step} loss={loss:.4f} steps_per_second={1 / seconds:.3f}")
+        report(f"step={step} loss={loss:.4f} steps_per_second={1 / seconds:.3f}")
 
 
 def gpu_falls_off_the_bus() -> NoReturn:

@@ -80,7 +80,6 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
             gpus=pipeline.gpus.label,
             pieces_shipped=pipeline.shipping.pieces,
             pieces_read=_total(pipeline.processor.reader.metrics.lines),
-            pieces_lost=pipeline.shipping.counters.lost,
             written=facts.written(pipeline.broker),
             stored=facts.stored(pipeline.client),
         )

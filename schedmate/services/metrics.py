@@ -16,7 +16,7 @@ from sinks.redis import StateMetrics
 from streams.model_worker.answering import AnsweringMetrics
 from streams.model_worker.answers import AnswerMetrics
 from streams.model_worker.pool import ModelMetrics
-from streams.producers.gpu import GpuAgentMetrics
+from streams.producers.gpu.agent import GpuAgentMetrics
 from streams.producers.metrics import CollectorMetrics, IntakeMetrics, ShippingMetrics
 from streams.resilience.outage import OutageMetrics
 from streams.runtimes.metrics import EngineMetrics, PumpMetrics

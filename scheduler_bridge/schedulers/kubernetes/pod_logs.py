@@ -14,21 +14,16 @@ import structlog
 
 from schedmate_records import LogChunk
 
-from .client import (
-    Informer,
-    Job,
-    KubernetesClient,
-    KubernetesError,
-    KubernetesNotFound,
-    Meta,
-    Pod,
-    WorkloadObject,
-    incarnation_of,
-    job_id,
-    kind_of,
-    main_container,
-    present_attempt,
-)
+from .client.attempts import present_attempt
+from .client.client import KubernetesClient
+from .client.errors import KubernetesError, KubernetesNotFound
+from .client.lineage import incarnation_of, job_id
+from .client.objects import Meta, Pod
+from .client.resources import main_container
+from .client.store import Informer
+from .client.workloads.batch_job import Job
+from .client.workloads.kind import WorkloadObject
+from .client.workloads.kinds import kind_of
 
 log = structlog.get_logger(__name__)
 

@@ -157,7 +157,6 @@ def test_no_gpu_samples() -> None:
 
 def test_a_line_that_is_lost_and_a_dead_letter() -> None:
     assert broken(good_facts(pieces_read=499)) == {11}
-    assert broken(good_facts(pieces_lost=1)) == {11}
     dead = DeadLetter(id="d", topic="job-logs", partition=0, offset=1, time=1.0, reason="r")
     assert broken(changed(lambda board: board.add(dead))) == {11}
 

@@ -23,7 +23,7 @@ def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_each_scheduler_has_its_actuator(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_API_SERVER_ADDRESS", "http://ray-head:8265")
     monkeypatch.setenv("RAY_AUTH_TOKEN", "t" * 64)
-    monkeypatch.setattr("scheduler_bridge.schedulers.kubernetes.client.KubernetesClient.connect", MagicMock())
+    monkeypatch.setattr("scheduler_bridge.schedulers.kubernetes.client.client.KubernetesClient.connect", MagicMock())
     assert actuator(load(flags={"bridge.scheduler": name})).name == name
 
 

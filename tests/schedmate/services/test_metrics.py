@@ -40,7 +40,7 @@ ASKED = (
     "schedmate.services.spot.PastQuotas",
     "streams.kafka.KafkaFollower",
     "streams.kafka.KafkaReader",
-    "scheduler_bridge.schedulers.kubernetes.client.KubernetesClient",
+    "scheduler_bridge.schedulers.kubernetes.client.client.KubernetesClient",
 )
 """What would ask a server."""
 

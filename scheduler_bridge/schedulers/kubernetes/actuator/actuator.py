@@ -16,23 +16,16 @@ from ...base import Actuator
 from ...errors import ActuatorError, translated
 from ...queue import Queue
 from ...views import JobView, NodeView, SchedulerJobState
-from ..client import (
-    ACTS,
-    ATTEMPT,
-    KINDS,
-    Job,
-    JobName,
-    KubernetesClient,
-    KubernetesConflict,
-    KubernetesNotFound,
-    KubernetesRefused,
-    Pod,
-    QueuedWorkload,
-    WorkloadObject,
-    lineage_of,
-    pinned_nodes,
-    present_attempt,
-)
+from ..client.attempts import present_attempt
+from ..client.client import KubernetesClient
+from ..client.errors import KubernetesConflict, KubernetesNotFound, KubernetesRefused
+from ..client.lineage import ACTS, ATTEMPT, JobName, lineage_of
+from ..client.objects import Pod
+from ..client.placement import pinned_nodes
+from ..client.workloads.batch_job import Job
+from ..client.workloads.kind import WorkloadObject
+from ..client.workloads.kinds import KINDS
+from ..client.workloads.kueue import QueuedWorkload
 from .drains import Drains
 from .events import tell
 from .jobs import acts_of, outlives_eviction, pod_specs, present, wanted_pods

@@ -4,7 +4,10 @@ import structlog
 
 from schedmate_records import Action
 
-from ..client import KubernetesClient, KubernetesError, Node, WorkloadObject
+from ..client.client import KubernetesClient
+from ..client.errors import KubernetesError
+from ..client.objects import Node
+from ..client.workloads.kind import WorkloadObject
 
 log = structlog.get_logger(__name__)
 

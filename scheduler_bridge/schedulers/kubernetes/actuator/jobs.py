@@ -5,22 +5,13 @@ from collections.abc import Sequence
 from ....act_keys import read_keys
 from ....opt_out import ANNOTATION
 from ...views import JobView, SchedulerJobState
-from ..client import (
-    ACTS,
-    QUEUE,
-    STOPPED_FOR,
-    Job,
-    Pod,
-    QueuedWorkload,
-    WorkloadObject,
-    WorkloadPhase,
-    excluded_nodes,
-    incarnation_of,
-    is_cancelled,
-    is_resumed,
-    present_attempt,
-)
-from ..client.objects import PodSpec
+from ..client.attempts import is_resumed, present_attempt
+from ..client.lineage import ACTS, STOPPED_FOR, incarnation_of, is_cancelled
+from ..client.objects import Pod, PodSpec
+from ..client.placement import excluded_nodes
+from ..client.workloads.batch_job import Job
+from ..client.workloads.kind import WorkloadObject, WorkloadPhase
+from ..client.workloads.kueue import QUEUE, QueuedWorkload
 from .owners import is_queued
 
 _PHASES = {

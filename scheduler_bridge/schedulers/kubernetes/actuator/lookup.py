@@ -6,17 +6,14 @@ from dataclasses import dataclass
 
 from ...errors import ActuatorError, translated
 from ...views import JobView, SchedulerJobState
-from ..client import (
-    LINEAGE,
-    JobName,
-    KubernetesClient,
-    KubernetesNotFound,
-    Pod,
-    QueuedWorkload,
-    WorkloadObject,
-    kind_named,
-    present_attempt,
-)
+from ..client.attempts import present_attempt
+from ..client.client import KubernetesClient
+from ..client.errors import KubernetesNotFound
+from ..client.lineage import LINEAGE, JobName
+from ..client.objects import Pod
+from ..client.workloads.kind import WorkloadObject
+from ..client.workloads.kinds import kind_named
+from ..client.workloads.kueue import QueuedWorkload
 from .jobs import acts_of, state_of, view
 from .owners import is_queued, ruler_of
 from .settings import KubernetesLimits

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from ..client import QUEUE, WorkloadObject, kind_of
+from ..client.workloads.kind import WorkloadObject
+from ..client.workloads.kinds import kind_of
+from ..client.workloads.kueue import QUEUE
 
 _KNOWN = {("trainer.kubeflow.org", "TrainJob"): "the trainer restarts it through its JobSet"}
 """By API group and kind: who starts the pods again, and how."""

@@ -8,21 +8,14 @@ from datetime import datetime
 
 from ...queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
 from ...views import JobView, SchedulerJobState
-from ..client import (
-    Job,
-    Node,
-    Pod,
-    QueuedWorkload,
-    WorkloadObject,
-    admits,
-    cpus,
-    gpus,
-    is_tied_to_pods,
-    job_id,
-    memory,
-    present_attempt,
-    requested,
-)
+from ..client.attempts import present_attempt
+from ..client.lineage import job_id
+from ..client.objects import Node, Pod
+from ..client.placement import admits, is_tied_to_pods
+from ..client.resources import cpus, gpus, memory, requested
+from ..client.workloads.batch_job import Job
+from ..client.workloads.kind import WorkloadObject
+from ..client.workloads.kueue import QueuedWorkload
 from .jobs import lacks_a_place, outlives_eviction, present
 from .lookup import Target
 from .nodes import node_view

@@ -7,18 +7,11 @@ from typing import Any
 import msgspec
 
 from ....checkpoint_note import CHECKPOINT_VARIABLE
-from ..client import (
-    ACTS,
-    ATTEMPT,
-    INCARNATION,
-    LINEAGE,
-    STOPPED_FOR,
-    Job,
-    Meta,
-    WorkloadObject,
-    incarnation_of,
-    with_excluded,
-)
+from ..client.lineage import ACTS, ATTEMPT, INCARNATION, LINEAGE, STOPPED_FOR, incarnation_of
+from ..client.objects import Meta
+from ..client.placement import with_excluded
+from ..client.workloads.batch_job import Job
+from ..client.workloads.kind import WorkloadObject
 
 _OF_THE_CONTROLLER = frozenset(
     {

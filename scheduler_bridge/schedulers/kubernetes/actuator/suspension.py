@@ -12,21 +12,13 @@ from typing import Any, Literal
 from ....act_keys import add_key
 from ...errors import ActuatorError, translated
 from ...views import SchedulerJobState
-from ..client import (
-    ACTS,
-    ATTEMPT,
-    STOPPED_FOR,
-    Job,
-    KubernetesClient,
-    KubernetesConflict,
-    KubernetesNotFound,
-    Order,
-    Patch,
-    QueuedWorkload,
-    WorkloadObject,
-    is_resumed,
-    present_attempt,
-)
+from ..client.attempts import is_resumed, present_attempt
+from ..client.client import KubernetesClient
+from ..client.errors import KubernetesConflict, KubernetesNotFound
+from ..client.lineage import ACTS, ATTEMPT, STOPPED_FOR
+from ..client.workloads.batch_job import Job
+from ..client.workloads.kind import Order, Patch, WorkloadObject
+from ..client.workloads.kueue import QueuedWorkload
 from .jobs import present
 from .lookup import Lookup, Target
 from .owners import is_queued

@@ -1,7 +1,9 @@
 """Which attempt an object is now, the fields of its kind considered."""
 
 from .lineage import STOPPED_FOR, attempt_of, is_cancelled
-from .workloads import QUEUE, Job, WorkloadObject
+from .workloads.batch_job import Job
+from .workloads.kind import WorkloadObject
+from .workloads.kueue import QUEUE
 
 
 def is_resumed(job: WorkloadObject) -> bool:

@@ -12,7 +12,7 @@ from schedmate_records import NOT_JSON
 from .client import KubernetesClient
 from .errors import KubernetesError, KubernetesNotFound, ResourceVersionExpired
 from .objects import Meta, Node, Pod
-from .workloads import WorkloadObject
+from .workloads.kind import WorkloadObject
 
 log = structlog.get_logger(__name__)
 

@@ -11,18 +11,14 @@ import msgspec
 
 from schedmate_records import EventKind, JobEvent
 
-from ..client import (
-    QUEUE,
-    Job,
-    Pod,
-    WorkloadObject,
-    incarnation_of,
-    job_id,
-    kind_of,
-    present_attempt,
-)
-from ..client import gpus as accelerators
-from ..client.objects import PodSpec
+from ..client.attempts import present_attempt
+from ..client.lineage import incarnation_of, job_id
+from ..client.objects import Pod, PodSpec
+from ..client.resources import gpus as accelerators
+from ..client.workloads.batch_job import Job
+from ..client.workloads.kind import WorkloadObject
+from ..client.workloads.kinds import kind_of
+from ..client.workloads.kueue import QUEUE
 from .ending import ending
 
 SCHEDULER = "kubernetes"

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from ..client import Pod, WorkloadObject, WorkloadPhase, is_cancelled
-from ..client.objects import Condition
+from ..client.lineage import is_cancelled
+from ..client.objects import Condition, Pod
+from ..client.workloads.kind import WorkloadObject, WorkloadPhase
 
 
 class Ending(NamedTuple):

@@ -10,16 +10,12 @@ from schedmate_records.metrics import MetricFactory
 from streams.transport import Producer
 
 from ...job_watcher import JobWatcher, JobWatcherMetrics
-from ..client import (
-    KINDS,
-    Informer,
-    KubernetesClient,
-    KubernetesError,
-    KubernetesUnavailable,
-    Node,
-    Pod,
-    WorkloadObject,
-)
+from ..client.client import KubernetesClient
+from ..client.errors import KubernetesError, KubernetesUnavailable
+from ..client.objects import Node, Pod
+from ..client.store import Informer
+from ..client.workloads.kind import WorkloadObject
+from ..client.workloads.kinds import KINDS
 from .changes import ReportedJob, changes
 
 

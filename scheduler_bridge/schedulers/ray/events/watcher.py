@@ -10,7 +10,9 @@ from schedmate_records.metrics import MetricFactory
 from streams.transport import Producer
 
 from ...job_watcher import JobWatcher, JobWatcherMetrics
-from ..client import SUPERVISOR_PREFIX, RayActor, RayClient, RayError, RayJob, RayNode
+from ..client.client import RayClient
+from ..client.errors import RayError
+from ..client.objects import SUPERVISOR_PREFIX, RayActor, RayJob, RayNode
 from .changes import RayPlacement, ReportedJob, changes
 
 

@@ -6,14 +6,13 @@ from typing import Any
 
 import msgspec
 
-from scheduler_bridge.schedulers.kubernetes.client import (
+from scheduler_bridge.schedulers.kubernetes.client.errors import (
     KubernetesConflict,
     KubernetesNotFound,
     KubernetesRefused,
-    Node,
-    Pod,
-    QueuedWorkload,
 )
+from scheduler_bridge.schedulers.kubernetes.client.objects import Node, Pod
+from scheduler_bridge.schedulers.kubernetes.client.workloads.kueue import QueuedWorkload
 
 TEMPLATE = {
     "metadata": {},

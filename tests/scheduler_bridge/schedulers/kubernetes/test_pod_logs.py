@@ -13,7 +13,11 @@ pytest.importorskip("kubernetes")
 
 from schedmate_records import LogChunk
 from scheduler_bridge.schedulers.kubernetes.actuator import KubernetesActuator
-from scheduler_bridge.schedulers.kubernetes.client import Job, KubernetesClient, KubernetesNotFound, Pod, main_container
+from scheduler_bridge.schedulers.kubernetes.client.client import KubernetesClient
+from scheduler_bridge.schedulers.kubernetes.client.errors import KubernetesNotFound
+from scheduler_bridge.schedulers.kubernetes.client.objects import Pod
+from scheduler_bridge.schedulers.kubernetes.client.resources import main_container
+from scheduler_bridge.schedulers.kubernetes.client.workloads.batch_job import Job
 from scheduler_bridge.schedulers.kubernetes.pod_logs import PodDirectory, PodLogs
 from tests.servers.kubernetes import Kubernetes
 from tests.streams.producers.collector_site import Site, site

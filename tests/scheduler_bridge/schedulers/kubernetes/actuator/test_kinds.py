@@ -19,7 +19,9 @@ from tests.servers.kubernetes_kinds import define
 pytest.importorskip("kubernetes")
 
 from scheduler_bridge.schedulers.kubernetes.actuator import KubernetesActuator, KubernetesLimits
-from scheduler_bridge.schedulers.kubernetes.client import KINDS, KubernetesClient, WorkloadObject, kind_named
+from scheduler_bridge.schedulers.kubernetes.client.client import KubernetesClient
+from scheduler_bridge.schedulers.kubernetes.client.workloads.kind import WorkloadObject
+from scheduler_bridge.schedulers.kubernetes.client.workloads.kinds import KINDS, kind_named
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.slow]
 

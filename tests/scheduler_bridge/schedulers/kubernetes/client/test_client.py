@@ -13,9 +13,8 @@ pytest.importorskip("kubernetes")
 
 from kubernetes import client as official
 
-from scheduler_bridge.schedulers.kubernetes.client import (
-    Job,
-    KubernetesClient,
+from scheduler_bridge.schedulers.kubernetes.client.client import KubernetesClient
+from scheduler_bridge.schedulers.kubernetes.client.errors import (
     KubernetesConflict,
     KubernetesError,
     KubernetesForbidden,
@@ -24,6 +23,7 @@ from scheduler_bridge.schedulers.kubernetes.client import (
     KubernetesUnavailable,
     ResourceVersionExpired,
 )
+from scheduler_bridge.schedulers.kubernetes.client.workloads.batch_job import Job
 
 Answer = Callable[[str], tuple[int, bytes]]
 
