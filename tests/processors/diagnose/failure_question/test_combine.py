@@ -224,7 +224,7 @@ def test_docs_print_the_table() -> None:
             assert cells in [each[1:] for each in printed]
 
 
-def test_model_is_trusted_while_two_thirds_of_its_answers_agree_with_confident_rules() -> None:
+def test_model_is_trusted_while_more_than_half_of_its_answers_agree_with_confident_rules() -> None:
     record = TrackRecord()
     certain = verdict(
         confidence=0.8, error_type=ErrorType.USER_SCRIPT, faulty_component=Component.NONE, restartable=False
