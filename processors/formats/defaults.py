@@ -1,5 +1,7 @@
 """Answers to a question about a format that are known before anybody is asked: the rules' own, and a known format's."""
 
+import re
+
 from schedmate_records import ColumnRole, FormatQuestion, KnownFormat, Reports
 
 from ..grammar import names
@@ -19,6 +21,8 @@ _PLAIN = {
     Meaning.RATE: ColumnRole.RATE,
     Meaning.CLOCK: ColumnRole.ELAPSED,
 }
+_TRAINING_LOSS = re.compile(r"(?i)train\w*[ _/.:-]*loss|loss[ _/.:-]*train")
+"""The loss of a training, which may be followed by that of the evaluation before it."""
 _UNIQUE = (ColumnRole.STEP, ColumnRole.EPOCH, ColumnRole.LOSS, ColumnRole.STEP_TIME, ColumnRole.ELAPSED)
 
 
@@ -71,7 +75,7 @@ def _reports(text: str, fields: dict[int, Field]) -> Reports:
     counted = bool(meanings & {Meaning.STEP, Meaning.EPOCH})
     if not counted or not meanings & {Meaning.LOSS, Meaning.STEP_TIME, Meaning.RATE, Meaning.TIME}:
         return Reports.NEITHER
-    return Reports.EVALUATION if names.evaluation(text) else Reports.TRAINING
+    return Reports.EVALUATION if names.evaluation(text) and not _TRAINING_LOSS.search(text) else Reports.TRAINING
 
 
 def _column(number: int, field: Field, fields: dict[int, Field]) -> ColumnAnswer | None:
