@@ -16,6 +16,7 @@ from sinks import SinkUnavailable
 from sinks.clickhouse import Selection, find_job
 from streams.transport import TransportError
 
+from ..advice import advice_on_alarm
 from ..explain import facts_of, read_records, sections
 from ..goodput import MonthReport
 from ..log_link import log_link
@@ -173,16 +174,24 @@ class Pages:
         stored = self._database.use(lambda client: line_search.has_lines(client, found))
         parts = list(sections(facts, self._signatures)) if facts else []
         now = time.time()
+        current = facts is not None and (row is None or attempt is not None or facts.attempt == row["attempt"])
+        # A link to an earlier attempt shows the state of that one.
+        shown = (
+            jobs.state_fields(facts.state) | {"alarms": []}
+            if row and facts and attempt not in (None, row["attempt"])
+            else row
+        )
         runs = row is not None and row["condition"] in jobs.RUNNING and attempt in (None, row["attempt"])
         marks, plot = known.marks[::-1], draw(known, now if runs else None)
         return render(
             request, "job.html",
             name=name, job=found.job, card=card, others=found.others, row=row, estimate=estimate,
-            state=jobs.sentence(row, now) if row else "",
+            state=jobs.sentence(shown, now) if shown else "", shown=shown,
+            alarm_advice=advice_on_alarm(next(iter(shown["expressed"]), "")) if shown and not (facts and facts.verdict and current) else "",
             expected=expected(estimate) if estimate else None, start=starts(start) if start else "",
             parts_of=parts, timeline=known, marks=marks, plot=plot, curves=plot_data(known, plot) if plot else "", facts=facts,
             waiting=[each for each in list_decisions(self._database, found.job) if each["waits"]], verdict=facts.verdict if facts else None,
-            current=facts is not None and (row is None or attempt is not None or facts.attempt == row["attempt"]),
+            current=current,
             attempts=sorted({mark.attempt for mark in marks}), ranks=rank_map(self._database, found.job, reports),
             lines=self._read is not None or stored, stored=stored, any_stored=stored or self._database.use(line_search.has_lines),
             log_link=log_link(self._log_link, name, facts.verdict if facts else None) if self._log_link else "",
