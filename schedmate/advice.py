@@ -17,7 +17,7 @@ _BY_ALARM: Mapping[str, str] = {
     AlarmKind.LOSS_SPIKE: "Check whether the loss recovers. If not, resume from a checkpoint before the spike.",
     AlarmKind.HANG: "Check what its processes wait for, for example with `py-spy dump`. If it does not go on, restart it from its last "
     "checkpoint.",
-    AlarmKind.GPUS_IDLE: "Check data loading and evaluation, or end the job if nobody uses its GPUs.",
+    AlarmKind.GPUS_IDLE: "Check data loading and evaluation, or end the job if its GPUs are not needed.",
     AlarmKind.SLOWER: "Check what else runs on its nodes, and data loading.",
     AlarmKind.STRAGGLER: "Check the node of the slow rank: clocks, temperature, other jobs.",
 }

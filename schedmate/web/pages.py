@@ -6,21 +6,21 @@ from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from clickhouse_connect.driver.client import Client
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from processors.diagnose import Signature
 from schedmate_records import JobReference
-from sinks import SinkUnavailable
 from sinks.clickhouse import Selection, find_job
 from streams.transport import TransportError
 
 from ..advice import advice_on_alarm
-from ..explain import facts_of, read_records, sections
+from ..explain import JobFacts, JobRecords, facts_of, read_records, sections
 from ..goodput import MonthReport
 from ..log_link import log_link
-from ..report_card import card_of
+from ..report_card import ReportCard, card_of
 from . import jobs, line_search, nodes
 from .cluster import DAYS, RECENT_MINUTES, Overview, cluster
 from .compare import Run, charts
@@ -108,16 +108,9 @@ class Pages:
             days=DAYS,
             minutes=RECENT_MINUTES,
             age_s=age_s,
-            goodput=self._goodput_now(),
+            goodput=self._goodput.peek(),
             lines=self._shows_lines(),
         )
-
-    def _goodput_now(self) -> MonthReport | None:
-        """Return the report of the month; None where it takes too long to compute."""
-        try:
-            return self._goodput.get()[0]
-        except SinkUnavailable:
-            return None
 
     def jobs(self, request: Request, form: Form = "html") -> Response:
         """Jobs: searched, filtered, sorted, page by page."""
@@ -170,7 +163,8 @@ class Pages:
         if form == "csv":
             points = ((curve.name, curve.unit, *point) for curve in known.curves for point in curve.points)
             return as_csv("job", ("measurement", "unit", "unix_time", "value", "attempt"), points)
-        card = self._database.use(lambda client: card_of(client, records, facts)) if facts and facts.ran else None
+        newest = attempt if row is None or attempt is not None else row["attempt"]
+        card = self._database.use(lambda client: _card(client, records, facts, newest))
         stored = self._database.use(lambda client: line_search.has_lines(client, found))
         parts = list(sections(facts, self._signatures)) if facts else []
         now = time.time()
@@ -338,3 +332,10 @@ class Pages:
         """`ok` once the database answers."""
         self._database.rows("SELECT 1")
         return PlainTextResponse("ok\n")
+
+
+def _card(client: Client, records: JobRecords, facts: JobFacts | None, attempt: int | None) -> ReportCard | None:
+    """Return the report card of `attempt`; None where it has not started. `facts` may be those of another attempt."""
+    if facts is None or attempt not in (None, facts.attempt):
+        facts = facts_of(client, records, attempt)
+    return card_of(client, records, facts) if facts and facts.ran else None
