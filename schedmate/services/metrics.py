@@ -21,7 +21,7 @@ from streams.runtimes.metrics import EngineMetrics, PumpMetrics
 
 from ..advisor.metrics import AdvisorMetrics
 from ..assembly import job_processor
-from ..notifications.notifier import NotifierMetrics
+from ..notifications.lane import NotifierMetrics
 from .job_lines import JobLineMetrics
 from .spot import SpotMetrics
 from .starts import StartsMetrics

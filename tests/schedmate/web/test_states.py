@@ -185,3 +185,8 @@ def test_no_job_is_cut_off_on_a_phone(tab: "playwright.Page") -> None:
     for path in ("/", "/jobs", "/job?id=nan", "/nodes"):
         tab.goto(path)
         assert tab.evaluate("document.documentElement.scrollWidth") <= 390, path
+
+
+def test_the_events_of_a_job_are_listed(tab: "playwright.Page") -> None:
+    tab.goto("/job?id=nan")
+    assert tab.locator("#events summary").inner_text() == "3 events"
