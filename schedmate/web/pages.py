@@ -6,20 +6,21 @@ from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from clickhouse_connect.driver.client import Client
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from processors.diagnose import Signature
 from schedmate_records import JobReference
-from sinks import SinkUnavailable
 from sinks.clickhouse import Selection, find_job
 from streams.transport import TransportError
 
-from ..explain import facts_of, read_records, sections
+from ..advice import advice_on_alarm
+from ..explain import JobFacts, JobRecords, facts_of, read_records, sections
 from ..goodput import MonthReport
 from ..log_link import log_link
-from ..report_card import card_of
+from ..report_card import ReportCard, card_of
 from . import jobs, line_search, nodes
 from .cluster import DAYS, RECENT_MINUTES, Overview, cluster
 from .compare import Run, charts
@@ -107,16 +108,9 @@ class Pages:
             days=DAYS,
             minutes=RECENT_MINUTES,
             age_s=age_s,
-            goodput=self._goodput_now(),
+            goodput=self._goodput.peek(),
             lines=self._shows_lines(),
         )
-
-    def _goodput_now(self) -> MonthReport | None:
-        """Return the report of the month; None where it takes too long to compute."""
-        try:
-            return self._goodput.get()[0]
-        except SinkUnavailable:
-            return None
 
     def jobs(self, request: Request, form: Form = "html") -> Response:
         """Jobs: searched, filtered, sorted, page by page."""
@@ -169,20 +163,29 @@ class Pages:
         if form == "csv":
             points = ((curve.name, curve.unit, *point) for curve in known.curves for point in curve.points)
             return as_csv("job", ("measurement", "unit", "unix_time", "value", "attempt"), points)
-        card = self._database.use(lambda client: card_of(client, records, facts)) if facts and facts.ran else None
+        newest = attempt if row is None or attempt is not None else row["attempt"]
+        card = self._database.use(lambda client: _card(client, records, facts, newest))
         stored = self._database.use(lambda client: line_search.has_lines(client, found))
         parts = list(sections(facts, self._signatures)) if facts else []
         now = time.time()
+        current = facts is not None and (row is None or attempt is not None or facts.attempt == row["attempt"])
+        # A link to an earlier attempt shows the state of that one.
+        shown = (
+            jobs.state_fields(facts.state) | {"alarms": []}
+            if row and facts and attempt not in (None, row["attempt"])
+            else row
+        )
         runs = row is not None and row["condition"] in jobs.RUNNING and attempt in (None, row["attempt"])
         marks, plot = known.marks[::-1], draw(known, now if runs else None)
         return render(
             request, "job.html",
             name=name, job=found.job, card=card, others=found.others, row=row, estimate=estimate,
-            state=jobs.sentence(row, now) if row else "",
+            state=jobs.sentence(shown, now) if shown else "", shown=shown,
+            alarm_advice=advice_on_alarm(next(iter(shown["expressed"]), "")) if shown and not (facts and facts.verdict and current) else "",
             expected=expected(estimate) if estimate else None, start=starts(start) if start else "",
             parts_of=parts, timeline=known, marks=marks, plot=plot, curves=plot_data(known, plot) if plot else "", facts=facts,
             waiting=[each for each in list_decisions(self._database, found.job) if each["waits"]], verdict=facts.verdict if facts else None,
-            current=facts is not None and (row is None or attempt is not None or facts.attempt == row["attempt"]),
+            current=current,
             attempts=sorted({mark.attempt for mark in marks}), ranks=rank_map(self._database, found.job, reports),
             lines=self._read is not None or stored, stored=stored, any_stored=stored or self._database.use(line_search.has_lines),
             log_link=log_link(self._log_link, name, facts.verdict if facts else None) if self._log_link else "",
@@ -329,3 +332,10 @@ class Pages:
         """`ok` once the database answers."""
         self._database.rows("SELECT 1")
         return PlainTextResponse("ok\n")
+
+
+def _card(client: Client, records: JobRecords, facts: JobFacts | None, attempt: int | None) -> ReportCard | None:
+    """Return the report card of `attempt`; None where it has not started. `facts` may be those of another attempt."""
+    if facts is None or attempt not in (None, facts.attempt):
+        facts = facts_of(client, records, attempt)
+    return card_of(client, records, facts) if facts and facts.ran else None

@@ -1,5 +1,6 @@
 """Templates: everything is escaped, and what would act on or hide text is shown as an escape that can be seen."""
 
+import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -14,6 +15,7 @@ from starlette.responses import HTMLResponse
 from ..log_link import STORE_LINES
 from ..terminal import printable
 from ..times import ago, local, span
+from .jobs import sentence
 from .lines import TOPICS as LOG_TOPICS
 from .lines import Line
 from .plot import number, sparkline
@@ -47,6 +49,9 @@ def environment() -> Environment:
     )
     made.filters |= {
         "ago": _ago,
+        "code": _with_code,
+        "lasting": _lasting,
+        "sentence": _sentence,
         "number": number,
         "spark": sparkline,
         "took": _took,
@@ -78,6 +83,24 @@ def _ago(moment: datetime | None) -> Markup:
         return Markup()
     exact = moment.isoformat(sep=" ", timespec="seconds")
     return Markup('<time datetime="{}" title="{}">{}</time>').format(moment.isoformat(), exact, ago(moment))
+
+
+def _lasting(since: datetime) -> Markup:
+    """Return for how long something lasts, with the moment at which it began."""
+    exact = since.isoformat(sep=" ", timespec="seconds")
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(since.isoformat(), exact, _took(since, None))
+
+
+def _sentence(row: Mapping[str, Any]) -> str:
+    return sentence(row, time.time())
+
+
+def _with_code(text: str) -> Markup:
+    """Return a text in which what backticks enclose is code."""
+    parts = [escape(printable(part)) for part in text.split("`")]
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if place % 2 else part for place, part in enumerate(parts)
+    )
 
 
 def _took(since: datetime | None, until: datetime | None) -> str:

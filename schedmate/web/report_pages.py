@@ -66,7 +66,12 @@ class ReportPages:
         if form == "csv":
             rows = [{"by": by, **row} for by, known in report.groups.items() for row in known]
             return as_csv("goodput", tuple(rows[0]) if rows else ("by",), [tuple(row.values()) for row in rows])
-        return render(request, "goodput.html", report=report, months=months_around(month))
+        return render(
+            request,
+            "goodput.html",
+            report=report,
+            months=[each for each in months_around(month) if each <= this_month()],
+        )
 
     def questions(self, request: Request, form: Form = "html") -> Response:
         """All usual questions."""

@@ -97,16 +97,17 @@ def test_the_last_report_before_a_silence_is_shown_while_the_job_is_silent(site:
 @pytest.mark.parametrize(("code", "sentence"), [(0, "completed"), (3, "failed (exit code 3)")])
 def test_a_job_of_two_ranks_ends_when_both_have_ended(site: tuple[Site, Path], code: int, sentence: str) -> None:
     made, log = site
-    with made.pipe("two", 1, 500, code) as last:
-        with made.pipe("two", 0, 500) as first:
-            until(lambda: made.status("two").step == 500, log, 120)
+    job, other_job = f"two-{code}", f"other-{code}"  # tests share a Redis
+    with made.pipe(job, 1, 500, code) as last:
+        with made.pipe(job, 0, 500) as first:
+            until(lambda: made.status(job).step == 500, log, 120)
             first.touch()
         # A rank that starts and ends after it shows that the end of rank 0 has been read.
-        with made.pipe("other", 0, 20) as other:
+        with made.pipe(other_job, 0, 20) as other:
             other.touch()
-            until(lambda: made.status("other").ended is not None, log)
-        assert state_of_status(made.status("two"), time.time()).word is StateWord.RUNNING
+            until(lambda: made.status(other_job).ended is not None, log)
+        assert state_of_status(made.status(job), time.time()).word is StateWord.RUNNING
         last.touch()
-        until(lambda: made.status("two").ended is not None, log)
-    until(lambda: state_of_status(made.status("two"), time.time()).sentence(time.time()) == sentence, log)
-    assert made.status("two").step == 500
+        until(lambda: made.status(job).ended is not None, log)
+    until(lambda: state_of_status(made.status(job), time.time()).sentence(time.time()) == sentence, log)
+    assert made.status(job).step == 500
