@@ -54,17 +54,17 @@ def test_random_victims_are_no_more_than_the_pods_need() -> None:
     assert runs["gang"].first_start == NOW + 35
 
 
-def test_ours_evicts_once_a_minute_where_nothing_becomes_free_until_then() -> None:
-    # Node 0 is free again at NOW + 35, so that `patient` evicts nobody. `urgent` comes when nothing will become free.
+def test_ours_evicts_every_five_minutes_where_nothing_becomes_free_until_then() -> None:
+    # Node 0 is free again at NOW + 200, so that `patient` evicts nobody. `urgent` comes when nothing will become free.
     jobs = [
-        job("first", NOW, 35, 8),
+        job("first", NOW, 200, 8),
         spot("low", NOW, 9000, 8),
         job("patient", NOW + 20, 5000, 8),
         job("urgent", NOW + 310, 10, 8),
     ]
     gfs, ours = run(jobs, managed("gfs"), [8, 8]), run(jobs, managed("ours"), [8, 8])
     assert (gfs["patient"].first_start, gfs["low"].evictions) == (NOW + 50, 2)
-    assert (ours["patient"].first_start, ours["urgent"].first_start) == (NOW + 35, NOW + 360 + 30)
+    assert (ours["patient"].first_start, ours["urgent"].first_start) == (NOW + 200, NOW + 600 + 30)
     assert ours["low"].evictions == 1
 
 
