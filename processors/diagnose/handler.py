@@ -193,7 +193,7 @@ def _verdict(ranked: Sequence[Candidate], job: str, attempt: int, revision: int,
     )  # fmt: skip
 
 
-def _record(  # noqa: PLR0917  # the fields that every record has
+def _record(  # the fields that every record has
     job: str, attempt: int, revision: int, time: float, ending: Ending | None, **fields: Any
 ) -> Failure:
     fields = {"error_type": ErrorType.NONE} | fields
