@@ -90,7 +90,7 @@ def test_newest_start_decides_the_verdict(handler: FailureHandler, start: str) -
         ["retry 1/5: ssh: connect to host n7 port 22: Connection timed out", "connected to n7"],
         ["parser.add_argument('--oom', help='what to do when Out of memory: Killed process occurs')"],
         ["usage: gpu-check [-h]", "  --ecc        fail on uncorrectable ECC errors"],
-        ["ReadTimeoutError: Read timed out.", "download failed (attempt 1 of 3), trying again", "model.bin: ok"],
+        ["ReadTimeoutError: Read timed out.", "download failed (attempt 1 of 3), trying again", *PROGRESS[:1]],
         ["$ dmesg | grep -i xid", '$ nvidia-smi -q | grep -i "fallen off the bus"'],
     ],
 )  # fmt: skip
