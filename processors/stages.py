@@ -12,6 +12,7 @@ from .advise.remaining.stage import Remaining, RemainingState
 from .alarms.monitor import AlarmMonitor, AlarmState
 from .checkpoints import Checkpoints, CheckpointsState
 from .diagnose import FailureHandler, Signature
+from .diagnose.failure_question import Table
 from .diagnose.stage import Diagnosis, DiagnosisState
 from .interference.monitor import InterferenceMonitor, InterferenceState
 from .placements import Placements, PlacementsState
@@ -31,12 +32,15 @@ class StageStates(msgspec.Struct, kw_only=True):
     diagnosis: DiagnosisState = msgspec.field(default_factory=DiagnosisState)
 
 
-def all_stages(settings: ProcessorSettings, signatures: Sequence[Signature] | None = None) -> tuple[AnyStage, ...]:
+def all_stages(
+    settings: ProcessorSettings, signatures: Sequence[Signature] | None = None, table: Table | None = None
+) -> tuple[AnyStage, ...]:
     """Return the stages, in the order in which they hear of a record.
 
     Args:
         settings: The operator's.
         signatures: Of failures; those that ship where not given.
+        table: Who decides where rules and model disagree on a failure; the table that ships where not given.
     """
     return (
         Placements(),
@@ -45,5 +49,5 @@ def all_stages(settings: ProcessorSettings, signatures: Sequence[Signature] | No
         Checkpoints(),
         Remaining(),
         ActivityMonitor(settings.hang_seconds, settings.hang_confirmed_seconds, settings.gpus_idle_seconds),
-        Diagnosis(FailureHandler(signatures), ask_models=settings.ask_models),
+        Diagnosis(FailureHandler(signatures), ask_models=settings.ask_models, table=table),
     )

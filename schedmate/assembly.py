@@ -9,6 +9,7 @@ from processors.classify.fallback import ModelClassifier
 from processors.classify.linear import LinearModel
 from processors.classify.phases import PhaseReader
 from processors.diagnose import InvalidSignature, Signature, load
+from processors.diagnose.failure_question.table import Table, parse, shipped
 from processors.formats import FormatReader, KnownFormats
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
@@ -62,7 +63,7 @@ def job_processor(
                 ),
             ),
         ),
-        all_stages(settings, signatures(settings)),
+        all_stages(settings, signatures(settings), failure_table(settings)),
         ask_models=settings.ask_models,
     )
 
@@ -87,6 +88,18 @@ def signatures(settings: ProcessorSettings) -> list[Signature]:
         ) from error
     except InvalidSignature as error:
         raise SettingsError(f"processors.signatures: {error}") from error
+
+
+def failure_table(settings: ProcessorSettings) -> Table:
+    """Return the table that combines rules and model: the operator's, or the one that ships. Raises `SettingsError` where it is refused."""
+    if not settings.failure_table:
+        return shipped()
+    try:
+        return parse(Path(settings.failure_table).read_bytes())
+    except (OSError, ValueError) as error:
+        raise SettingsError(
+            f"processors.failure_table: expected a file that `schedmate models table` printed: {error}"
+        ) from error
 
 
 def catalogue_files(settings: ProcessorSettings) -> list[Path]:
