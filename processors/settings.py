@@ -52,6 +52,11 @@ class QuestionSettings(BaseModel, frozen=True, extra="forbid"):
         False,
         description="Whether workers ask model workers why attempts failed, and about log formats that are not known.",
     )
+    failure_table: str = Field(
+        "",
+        description="Who decides where rules and model disagree on a failure: a file that `schedmate models table` printed. "
+        "Empty: the table that ships.",
+    )
 
 
 class FormatSettings(BaseModel, frozen=True, extra="forbid"):

@@ -28,6 +28,7 @@ from .settings import NoSettings, ProcessorSettings
 
 if TYPE_CHECKING:
     from .diagnose.catalogue.entry import Signature
+    from .diagnose.failure_question import Table
 
 S = TypeVar("S", bound=msgspec.Struct)
 StageInput = ClassifiedChunk | JobEvent | JobMetric | Checkpoint | Failure | NodeFinding | GpuActivity | ModelAnswer
@@ -41,11 +42,13 @@ class StageSettings:
         processors: The section `processors`.
         section: The stage's own section, an instance of `Stage.settings`.
         signatures: The signatures of failures; None for those that ship.
+        failure_table: The table that decides where rules and a model disagree on a failure; None for the one that ships.
     """
 
     processors: ProcessorSettings
     section: Any = field(default_factory=NoSettings)
     signatures: "Sequence[Signature] | None" = None
+    failure_table: "Table | None" = None
 
 
 class Stage(Generic[S]):

@@ -9,11 +9,13 @@ from processors.classify.fallback import ModelClassifier
 from processors.classify.linear import LinearModel
 from processors.classify.phases import PhaseReader
 from processors.diagnose import InvalidSignature, Signature, load
+from processors.diagnose.failure_question.table import Table, parse, shipped
 from processors.formats import FormatReader, KnownFormats
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
 from processors.read.roles import Proposer
 from processors.settings import ProcessorSettings
+from processors.stage import StageSettings
 from processors.stream_reader import StreamReader
 from processors.track.tracker import MetricTracker
 from streams.transport import Producer
@@ -64,7 +66,10 @@ def job_processor(
                 ),
             ),
         ),
-        installed_stages(settings, signatures(settings), sections or PluginSections()),
+        installed_stages(
+            StageSettings(settings, signatures=signatures(settings), failure_table=failure_table(settings)),
+            sections or PluginSections(),
+        ),
         ask_models=settings.ask_models,
     )
 
@@ -94,6 +99,18 @@ def signatures(settings: ProcessorSettings) -> list[Signature]:
 def signatures_by_name(settings: ProcessorSettings) -> dict[str, Signature]:
     """Return the catalogue by name. Raises as `signatures` does."""
     return {one.name: one for one in signatures(settings)}
+
+
+def failure_table(settings: ProcessorSettings) -> Table:
+    """Return the table that combines rules and model: the operator's, or the one that ships. Raises `SettingsError` where it is refused."""
+    if not settings.failure_table:
+        return shipped()
+    try:
+        return parse(Path(settings.failure_table).read_bytes())
+    except (OSError, ValueError) as error:
+        raise SettingsError(
+            f"processors.failure_table: expected a file that `schedmate models table` printed: {error}"
+        ) from error
 
 
 def catalogue_files(settings: ProcessorSettings) -> list[Path]:

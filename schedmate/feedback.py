@@ -14,6 +14,7 @@ from schedmate_records import (
     InvalidRecord,
     JobReference,
     LogChunk,
+    Opinion,
     UserError,
     check,
     decode,
@@ -88,6 +89,10 @@ _SAID = (
     "SELECT id, job, attempt, toUnixTimestamp64Micro(time) / 1e6 AS time, user, cause, error_type, component, line, verdict_id, verdict, "
     "comment FROM corrections WHERE line != '' AND ({job:String} = '' OR job = {job:String}) ORDER BY time"
 )
+_JUDGED = (
+    "SELECT f.opinions, c.error_type FROM corrections AS c INNER JOIN failures AS f ON f.id = c.verdict_id "
+    "WHERE c.error_type != 'unknown' AND f.opinions NOT IN ('', '[]') ORDER BY c.time, c.id LIMIT 1 BY c.id"
+)
 _ENDS = (
     "SELECT job, argMax(state = 'COMPLETED' OR (state = '' AND exit_code = 0), attempt) FROM attempts "
     "WHERE ended IS NOT NULL AND ended > now() - toIntervalDay(14) GROUP BY job"
@@ -106,6 +111,12 @@ def feedback_on(settings: Settings, job: str) -> list[Feedback]:
 def ends(settings: Settings) -> dict[str, bool]:
     """Return whether each job that ended within two weeks ended well."""
     return {job: bool(well) for job, well in _ask(settings, _ENDS, {}).rows}
+
+
+def judged_opinions(settings: Settings) -> Iterator[tuple[list[Opinion], ErrorType]]:
+    """Yield the opinions of rules and model of each corrected verdict, and the error type that the person states."""
+    for opinions, error_type in _ask(settings, _JUDGED, {}).rows:
+        yield msgspec.json.decode(opinions, type=list[Opinion]), ErrorType(error_type)
 
 
 def history(settings: Settings, hours: float) -> Iterator[LogChunk]:

@@ -153,7 +153,12 @@ def add_candidate(kept: list[Candidate], new: Candidate) -> None:
     if len(kept) > MAX_CANDIDATES:
         # The root is early and strong: survived candidates go first, then repeated causes, weak kinds and the latest.
         firsts = _first_of_each_cause(kept)
-        kept.remove(max(kept, key=lambda one: (not one.is_viable(False), one not in firsts, one.kind in SETS["weak"], one.order)))  # fmt: skip
+        kept.remove(
+            max(
+                kept,
+                key=lambda one: (not one.is_viable(False), one not in firsts, one.kind in SETS["weak"], one.order),
+            )
+        )
 
 
 def _first_of_each_cause(candidates: Iterable[Candidate]) -> list[Candidate]:

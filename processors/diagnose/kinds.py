@@ -42,6 +42,7 @@ class Kind(StrEnum):
     WARNING = "warning"
     BENIGN = "benign"
     RETRY = "retry"
+    START = "start"
     WELL = "well"
     GOES_ON = "goes_on"
     GAVE_UP = "gave_up"
@@ -83,6 +84,7 @@ class LaterEvidence(StrEnum):
     QUIET_LINES = "quiet_lines"
     GOES_ON = "goes_on"
     RETRY = "retry"
+    START = "start"
     REPORT = "report"
     LINES = "lines"
     MORE_LINES = "more_lines"
@@ -109,12 +111,10 @@ class _KindRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     earlier: list[str] = []
 
 
-class _EvidenceRow(
-    msgspec.Struct,
-    frozen=True,
-    forbid_unknown_fields=True,
-    rename={"before": "from", "after": "becomes", "without": "kinds"},
-):
+_EVIDENCE_FIELDS = {"before": "from", "after": "becomes", "without": "kinds"}
+
+
+class _EvidenceRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=_EVIDENCE_FIELDS):
     about: str
     before: frozenset[Status]
     after: Status

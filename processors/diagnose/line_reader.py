@@ -49,10 +49,12 @@ _PATTERNS = {
         r"""^(?!.{0,40}(?i:err|message|msg|reason|exception|detail|std|fail|log|status|cause))[\w ./\[\]-]{1,40}[:=]\s*(["'`]).*\1\s*"""
     ),
     "data": re.compile(
-        r"""["']?\b(?:input|prompt|context|question|answer|reference|target|prediction|completion|hypothesis|sentence|text|sample)\b"""
+        r"""["']?\b(?:input|prompt|context|question|answer|reference|target|prediction|completion|hypothesis|sentence|text|sample|help|description|example)\b"""
         r"""(?:\[\d+\])?["']?[ =:]{1,3}(["'])(?:(?!\1)[^\\]|\\.){0,1500}\1"""
     ),
+    "quoted": re.compile(r"""(?<=[^\s:=(\[,{\\])\s+["`]([^"`\\]{6,300})["`]"""),
     "python_warning": re.compile(r"\.py:\d+: \w*Warning: "),
+    "assertion": re.compile(r"\bAssertionError: "),
     "quoted_source": re.compile(r"^\s*(?:[│|]\s*(?:❱\s*)?\d+ [│|] |-{2,}> ?\d+ )"),
     "nan": re.compile(
         r"(?i)\b\w*loss\w*\W{1,6}(?:[a-z]*\W{1,3})?(?:(?:an?|has|be[ac]ome|turned|went|to|inf|infinite|or|value)\W{1,3}){0,4}nan\b"
@@ -225,8 +227,11 @@ class LineReader:
         return _weakened(candidate, state.ended, warns=raised is None and _level(line) == "WARNING")
 
     def _without_data(self, line: str, found: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
-        """Return `line` without what it quotes as data, and the patterns that match the rest."""
-        rest = _PATTERNS["data"].sub(" ", line) if found else line
+        """Return `line` without what it quotes as data or between words, and the patterns that match the rest."""
+        if not found:
+            return line, found
+        rest = _PATTERNS["data"].sub(" ", line)
+        rest = _PATTERNS["quoted"].sub(lambda quote: " " if any(self._matcher.find([quote[1]])) else quote[0], rest)
         return (line, found) if rest == line else (rest, self._matcher.find([rest])[0])
 
     def _signature(self, found: Sequence[int], line: str, raised: Raised | None, is_error: bool) -> Signature | None:
@@ -234,7 +239,11 @@ class LineReader:
         signature = self._matcher.signature(found, line, () if raised is None else SETS["no_failure"])
         if signature is not None and is_denied(signature, line, is_error=is_error):
             signature = self._matcher.signature(found, line, SETS["no_failure"])
-        if signature is None or signature.kind != Kind.HINT:
+        if signature is None:
+            return None
+        if signature.error_type is ErrorType.INFRASTRUCTURE and _PATTERNS["assertion"].search(line):
+            return None  # its message is what a program compared
+        if signature.kind != Kind.HINT:
             return signature
         return signature if (is_error if raised is None else raised.name in GENERAL_EXCEPTIONS) else None
 

@@ -24,6 +24,7 @@ _STATEMENTS = {
     Kind.WELL: LaterEvidence.ENDED_WELL,
     Kind.FAREWELL: LaterEvidence.LAST_LINES,
     Kind.GAVE_UP: LaterEvidence.GAVE_UP,
+    Kind.START: LaterEvidence.START,
 }
 _PATTERNS = {
     "rank": re.compile(r"^(?:\[(?:rank|default)?(\d+)\]|(\d+):|\[\d+,(\d+)\])"),

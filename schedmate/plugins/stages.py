@@ -1,12 +1,10 @@
 """The installed stages: those that ship, and those of other distributions, whose errors they cannot pass on."""
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
-from processors.diagnose import Signature
-from processors.settings import ProcessorSettings
 from processors.stage import AnyStage, Stage, StageSettings
 from processors.stages import SHIPPED, in_order
 from schedmate_records import BY_NAME
@@ -18,14 +16,11 @@ from .loading import check_plugin, load_usable
 from .plugins import STAGES, PluginError
 
 
-def installed_stages(
-    settings: ProcessorSettings, signatures: Sequence[Signature] | None, sections: PluginSections
-) -> list[AnyStage]:
+def installed_stages(settings: StageSettings, sections: PluginSections) -> list[AnyStage]:
     """Return all stages, in order. A stage of another distribution that cannot be used is logged and left out.
 
     Args:
-        settings: The section `processors`.
-        signatures: The signatures of failures; None for those that ship.
+        settings: What every stage is made from; `section` is read from `sections` for each.
         sections: The sections of plugins.
 
     Raises:
@@ -36,7 +31,7 @@ def installed_stages(
     def create(name: str, kind: Any) -> AnyStage:
         check_plugin(name, kind, Stage, "stage")
         section = sections.read(name, kind.settings)
-        made: AnyStage = kind.from_settings(StageSettings(settings, section, signatures))
+        made: AnyStage = kind.from_settings(replace(settings, section=section))
         if kind in SHIPPED:
             return made
         _check_interface(made)
