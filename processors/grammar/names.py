@@ -60,10 +60,6 @@ _STEP = re.compile(
     r"|^(?:total |num |env )*frames|^(?:running |starting |current )?generation"
     r"|training[ _]iteration)$|^(?:s|#|up\.?|upd)$|(?:步数|步|迭代|迭代次数)$"
 )
-_STEP_OF = re.compile(
-    r"^(?:global |current )?(?:steps?|iter\w*|batch(?:es)?)/(?:max|total|num|all)(?: ?(?:steps?|iter\w*|batch(?:es)?))?$"
-)
-"""Name of a counter that is printed with its end: `global_step/max_steps: 13/94`."""
 _EPOCH = re.compile(
     r"(?:^|[^a-z])(?:epochs?|ep|tick|epoch[ _](?:num|number|idx|index|id)|pass)$|^(?:e|round)$|(?:轮次|轮数|轮)$"
 )
@@ -129,46 +125,10 @@ _SPEED = re.compile(r"(?:^|[^a-z])(?:throughput|speed)(?:$| ?[(\[/]| (?:per|avg|
 _PLACE = re.compile(r"^(?:file|lineno|line|pid|rank|local_rank|port|gpu|device|layer|channel|stage|node|seed|size)$")
 
 
-_ENGLISH = (
-    dict.fromkeys(("schritt", "étape", "paso", "passo", "шаг", "ステップ", "스텝"), "step")
-    | dict.fromkeys(("epoche", "époque", "época", "эпоха", "エポック", "에폭", "에포크"), "epoch")
-    | dict.fromkeys(("verlust", "perte", "pérdida", "perda", "потери", "損失", "손실"), "loss")
-    | dict.fromkeys(("валидация", "validación", "validação", "validierung", "検証", "검증"), "validation")
-    | dict.fromkeys(
-        ("обучение", "entrenamiento", "treino", "treinamento", "entraînement", "訓練", "学習", "훈련"), "train"
-    )
-    | dict.fromkeys(("zeit", "dauer", "temps", "durée", "tiempo", "tempo", "время", "时间", "時間", "시간"), "time")
-)
-"""Words of other languages that loops of people's own print. Chinese ones that are written without blanks stand in the patterns."""
-
-PATTERNS = (
-    *(
-        pattern.pattern
-        for pattern in (
-            _EVALUATION,
-            _STEP_OF,
-            _FLOP,
-            _STEP_TIME,
-            _SPEED,
-            _LOSS,
-            _COUNT,
-            _STEP,
-            _EPOCH,
-            _CLOCK,
-            _TIME,
-            _MEASURE,
-        )
-    ),
-    rf"(?:^|[^a-z])(?:{'|'.join(_ENGLISH)}|total)(?:[^a-z]|$)",
-)
-"""Every name that means something, as `words` writes it, holds a match of one of these."""
-
-
 @lru_cache(maxsize=4096)
 def words(name: str) -> str:
-    """Return `name` in small letters, as English words: `trainLoss` and `train_loss` become `train loss`."""
-    found = units.HUMP.sub(" ", name).lower().replace("_", " ").split()
-    return " ".join(_ENGLISH.get(word, word) for word in found)
+    """Return `name` in small letters, as words: `trainLoss` and `train_loss` become `train loss`."""
+    return " ".join(units.HUMP.sub(" ", name).lower().replace("_", " ").split())
 
 
 @lru_cache(maxsize=4096)
@@ -178,7 +138,7 @@ def evaluation(text: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def meaning(name: str) -> tuple[Meaning, float, str] | None:  # noqa: C901, PLR0911  # a decision list
+def meaning(name: str) -> tuple[Meaning, float, str] | None:  # noqa: PLR0911  # a decision list
     """Return what a field called `name` is, the factor to seconds or to one a second, and the unit of a rate; None where unknown.
 
     Evaluation and configuration fields are unknown on purpose.
@@ -186,8 +146,6 @@ def meaning(name: str) -> tuple[Meaning, float, str] | None:  # noqa: C901, PLR0
     text = words(name)
     if not text or _PLACE.match(text) or (_LIMIT.match(text) and "num updates" not in text) or evaluation(text):
         return None
-    if _STEP_OF.match(text):
-        return Meaning.STEP, 1.0, ""
     if _FLOP.search(text):
         return Meaning.MEASURE, 1.0, ""
     if found := units.rate(name):
@@ -228,6 +186,10 @@ def _plain(text: str, name: str) -> tuple[Meaning, float, str] | None:
     )
 
 
+PART_RANK = 3
+"""Rank of a loss (`loss_rank`) from which its name is that of a part."""
+
+
 @lru_cache(maxsize=4096)
 def loss_rank(name: str) -> int:
     """Return how much a loss of this name is the loss of the training step; the lowest is taken."""
@@ -247,8 +209,6 @@ class Field:
     name: str
     scale: float = 1.0
     unit: str = ""
-    per: int = -1
-    """Number of the line that this one is divided by: `12.5 sec per 100 iters`; -1 for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,15 +220,16 @@ class FieldLayout:
         bar: A progress bar: an unnamed counter `k/N` with a rate or an elapsed time.
         shape: Checksum of the template, blanks and the drawing of a bar left out: a bar that grows stays the same report.
         scope: The text before the first field: `Epoch`, `Validation`.
-        evaluated: It holds results of an evaluation too.
     """
 
     fields: tuple[Field, ...]
     bar: bool = False
     shape: int = 0
     scope: str = ""
-    evaluated: bool = False
 
     def has(self, *meanings: Meaning) -> bool:
         """Return whether any field has one of `meanings`."""
         return any(field.meaning in meanings for field in self.fields)
+
+
+NO_FIELDS = FieldLayout(())

@@ -12,9 +12,8 @@ NUMBER = re.compile(
     r"(?:\d+\s?(?:days?|d),?\s+)?\d+:\d\d(?::\d\d)?(?:\.\d+)?(?![\d:])"  # 1:23:45, 12:34, 1 day, 2:03:04
     rf"|(?:\d+\s?{_DAYS}{_GAP})?\d+\s?{_HOURS}{_GAP}\d+\s?{_MINUTES}(?:{_GAP}\d+(?:\.\d+)?\s?{_SECONDS})?"  # 1h 2m 3s
     rf"|\d+\s?{_MINUTES}{_GAP}\d+(?:\.\d+)?\s?{_SECONDS}"  # 8 minutes 20 seconds
-    r"|\d+s\d+ms"  # 2s80ms
+    r"|\d+s\d+ms"  # 2s80ms, as Keras prints it
     r"|(?<![\[(,])[-+]?\d+,(?:\d\d?|\d{4,})(?:[eE][-+]?\d+)?(?![,.]?\d)"  # 0,2322, as much of Europe prints it
-    r"|[-+]?\d+\.\d+f[-+]?\d+"  # 2.5f-6, as Julia prints one of single precision
     r"|[-+]?(?:\d{1,3}(?:,\d{3})+(?![\d])|\d+)(?:\.\d*)?(?:[eE][-+]?\d+)?(?:[kKMG](?![A-Za-z]))?"  # 1,234.5e-3, 23.7k
     r"|[-+]?\.\d+(?:[eE][-+]?\d+)?"  # .25
     r"|(?:(?<=[Ll]oss )|(?<=[Ll]oss: )|(?<=[Ll]oss[:=]))[-+]?(?:nan|NaN|NAN|inf|Inf|INF)(?![A-Za-z_])"  # `loss nan step 3`
@@ -24,7 +23,6 @@ NUMBER = re.compile(
 """One number, as group 1. A digit that belongs to a word (`top1`, `fc6`, `P100`) is none."""
 
 _COMMA = re.compile(r"[-+]?\d++,(?:\d\d?|\d{4,}+)(?:[eE][-+]?\d+)?")
-_THOUSANDS = re.compile(r"[-+]?\d{1,3},\d{3}")
 _PART = re.compile(r"(?<!\d)(\d++(?:\.\d++)?+)\s?(ms|[dhms])")
 _AFTER_DAYS = re.compile(r"\s?d(?:ays?)?,?\s+")
 _SECONDS_IN = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
@@ -35,11 +33,6 @@ _SUFFIX = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 def with_point(text: str) -> str:
     """Return what `NUMBER` matched with a decimal point where it has a decimal comma: groups of thousands have three digits."""
     return text.replace(",", ".") if "," in text and _COMMA.fullmatch(text) else text
-
-
-def of_thousands(text: str) -> bool:
-    """Return whether `text` has the form of a whole number of thousands, or of one with three decimals behind a comma: `1,234`."""
-    return _THOUSANDS.fullmatch(text) is not None
 
 
 def parse(text: str) -> float:
@@ -70,8 +63,6 @@ def _special(text: str) -> float:
         return sum(float(count) * _SECONDS_IN[unit] for count, unit in _PART.findall(text))
     if (pointed := with_point(text)) != text:
         return float(pointed)
-    if "f" in text and text[-1].isdigit():
-        return float(text.replace("f", "e"))
     scale = _SUFFIX.get(text[-1:], 1.0)
     if scale != 1.0:
         text = text[:-1]

@@ -44,15 +44,6 @@ _SAMPLE_PERIOD = re.compile(rf"(?ai)(?:^|[^A-Za-z])({_UNIT}){_PER}(k?)(?:{_THING
 _TIME = re.compile(rf"(?ai)^\s*({_UNIT})(?![A-Za-z/])")
 _IN_BRACKETS = re.compile(rf"(?ai)[(\[]\s*({_UNIT})\s*[)\]]\s*$|[_ ]in[_ ]({_UNIT})$|_(ms|sec|secs|seconds|s)$")
 
-PATTERNS = (
-    rf"{_PER}(?:{_UNIT})(?![A-Za-z])",
-    rf"(?:^|[^A-Za-z])(?:{'|'.join(_SHORT)})(?![A-Za-z])",
-    _PERIOD.pattern,
-    _SAMPLE_PERIOD.pattern,
-    rf"^[\s\"'\[(]*(?:{_UNIT})(?![A-Za-z/])",
-)
-"""Every text that names a unit holds a match of one of these."""
-
 
 @dataclass(frozen=True, slots=True)
 class Rate:

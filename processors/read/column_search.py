@@ -5,7 +5,6 @@ from functools import cache
 
 import msgspec
 
-from ..grammar import names
 from ..grammar.fields import name_before
 from .assignment import ColumnInRole, SeriesRoles, assign, decided
 from .kept import Chosen, KeptRow, KeptSeries, observe, series_of
@@ -94,14 +93,6 @@ class ColumnSearch:
         often, found = self._assign(state)
         state.step = _chosen(often, found.steps, LEAST_STEP, MARGIN_STEP)
         state.loss = _chosen(often, found.losses, LEAST_LOSS, MARGIN_LOSS)
-        doubtful = not found.losses or found.losses[0].score < LEAST_LOSS
-        state.no_loss = doubtful and _named_losses(often) > 1
-
-
-def _named_losses(series: Sequence[TemplateSeries]) -> int:
-    """Return how many columns the name of a loss stands before."""
-    known = [names.meaning(name_before(column.before)) for each in series for column in each.columns]
-    return sum(meant is not None and meant[0] is names.Meaning.LOSS for meant in known)
 
 
 @cache

@@ -15,9 +15,6 @@ import msgspec
 from ..grammar.fields import name_before
 from .series import Row, SeriesReader
 
-EVENT, FIELD = ":::", '":'
-"""One of them is in every structured line."""
-
 ROWS = 240
 """Newest events that are kept."""
 
@@ -142,6 +139,11 @@ def event_of(row: Row) -> Event | None:
     return Event(row.stamp, name[:_NAME], dict(islice(numbers.items(), _FIELDS)))
 
 
+def is_structured(template: str) -> bool:
+    """Return whether the lines of `template` may be events."""
+    return ":::" in template or '":' in template
+
+
 def event_name(text: str) -> str:
     """Return what the event of a template is called; empty where it has no name."""
     found = _KEY.search(text) or (_WORD.search(text) if text.startswith(":::") else None)
@@ -161,33 +163,22 @@ def observe(lines: Sequence[tuple[int, str]], reader: SeriesReader, state: Event
 
 _EVALUATION = re.compile(r"(?i)eval|valid|test")
 _WHOLE = ("run", "init")
-_BESIDE = 0.2
-"""Share of stretches of training that an evaluation inside of them leaves at least."""
 _RESULT = re.compile(r"(?i)eval\w*_(?:accuracy|loss|error|score)|validation_\w+")
 
 
 def training_clock(events: Sequence[Event]) -> list[float]:
     """Return for each event the seconds of training before it.
 
-    Stretches of training are what begins most often and is no evaluation; without any, all is training that is no evaluation.
-    Where hardly any of a stretch is no evaluation, evaluations run beside it.
+    Stretches of training are what begins most often and is no evaluation; without any, everything but evaluations is training.
     """
     stretch = _stretch(events)
-    clock = _clock(events, stretch, beside=False)
-    if stretch is None:
-        return clock
-    whole = _clock(events, stretch, beside=True)
-    return whole if clock and clock[-1] < _BESIDE * whole[-1] else clock
-
-
-def _clock(events: Sequence[Event], stretch: str | None, *, beside: bool) -> list[float]:
     ends = {event.ends for event in events}
     training, evaluating, passed, clock = stretch is None, False, 0.0, []
     if stretch is not None:
         # the window may begin within a stretch
         training = next((event.ends == stretch for event in events if stretch in (event.begins, event.ends)), False)
     for place, event in enumerate(events):
-        if place and training and (beside or not evaluating):
+        if place and training and not evaluating:
             passed += max(0.0, event.time - events[place - 1].time)
         clock.append(passed)
         begins, stops = event.begins, event.ends

@@ -1,8 +1,7 @@
 """What the numbers of events count: the assignment of one counter and one unit that agrees best with sizes, counters and clock.
 
 The name of a counter is a prior. What tests it: differences of a counter of samples are multiples of the batch, of one of tokens multiples
-of batch times length; in an epoch a counter grows by the samples, or the steps, that an epoch has; what is done in a step's time at
-the stated rate is a whole batch. Time is that of training alone.
+of batch times length; a step's time at the stated rate is a whole batch. Only the time of training counts.
 """
 
 import math
@@ -28,8 +27,8 @@ _BURST = 0.05
 """Share of the time of training below which all values of a counter were told at once, after it."""
 NEWEST = 20
 """Differences that a speed rests on."""
-_NEAR, _NEAR_RATE = 0.15, 0.3
-"""Apart from another counter, and from a rate that may hold a pause, or not."""
+_NEAR_RATE = 0.3
+"""Relative difference between the measured and the stated rate, which may include pauses."""
 _MANY_EPOCHS = 1000
 _PRIOR = 0.5
 
@@ -106,31 +105,13 @@ def solve(state: EventState, rate: float | None = None) -> Solution | None:
     found = [
         each for name, points in counters(state.events, clock) for each in _assignments(name, points, state, clock[-1])
     ]
-    epoch = max((each for each in found if each.role is Role.EPOCH), key=lambda each: each.score, default=None)
-    found = [_against_rate(_against_epochs(each, epoch, state), rate, state) for each in found]
+    found = [_against_rate(each, rate, state) for each in found]
     found.sort(key=lambda each: (each.score, each.points), reverse=True)
     if not found or found[0].score < LEAST:
         return None
     best = found[0]
     solution = Solution(best, next((each for each in found[1:] if _differs(best, each)), None))
     return solution if solution.margin >= MARGIN else None
-
-
-def _against_epochs(each: EventReading, epoch: EventReading | None, state: EventState) -> EventReading:
-    """Return `each` held against the epochs: in one, a counter grows by the steps, samples or tokens that an epoch has."""
-    if epoch is None or each.role is Role.EPOCH or not (each.seconds and epoch.seconds and state.samples):
-        return each
-    an_epoch = {
-        Role.STEP: math.ceil(state.samples / state.batch) if state.batch else None,
-        Role.SAMPLE: state.samples,
-        Role.TOKEN: state.samples * state.length if state.length else None,
-    }[each.role]
-    if not an_epoch:
-        return each
-    grown = epoch.seconds / each.seconds
-    if math.isclose(grown, an_epoch, rel_tol=_NEAR):
-        return _scored(each, 0.4, f"grows by {grown:.4g} an epoch, which has {an_epoch:g}")
-    return _scored(each, -0.4, f"grows by {grown:.4g} an epoch, which has {an_epoch:g}")
 
 
 def _against_rate(each: EventReading, rate: float | None, state: EventState) -> EventReading:

@@ -11,7 +11,7 @@ from schedmate_records import ColumnRole, JobMetric
 
 from ..formats.checks import Standing
 from ..formats.reading import Claim, FormatReading
-from ..grammar.names import Meaning, loss_rank
+from ..grammar.names import PART_RANK, Meaning, loss_rank
 from ..read.roles import Role
 from ..read.roles import counted as counted_by_name
 from .reports import Report
@@ -31,8 +31,6 @@ _SAME_PACE = (0.4, 2.5)
 """Pace of a counter over the step time of the rules within which both are of the same steps: pauses lengthen the pace."""
 _LEAST_REPORTS = 3
 """Reports of the rules that show a training, whatever a model states."""
-_PART_RANK = 3
-"""Rank of a loss (`names.loss_rank`) from which its name is that of a part."""
 
 
 class Choice(Enum):
@@ -196,9 +194,9 @@ def choose_loss(rules: Rules, claim: Claim, *, by_person: bool, is_outdated: boo
     rank = loss_rank(claim.column.name) if claim.column and claim.column.name else 99
     if loss is None:
         return Choice.RULES if rules.metric.loss_not_finite else Choice.FORMAT
-    if claim.named and rank <= min(rules.loss_rank, _PART_RANK - 1):
+    if claim.named and rank <= min(rules.loss_rank, PART_RANK - 1):
         return Choice.FORMAT
-    return Choice.FORMAT if rules.loss_rank >= _PART_RANK and (claim.named or rank == 99) else Choice.RULES
+    return Choice.FORMAT if rules.loss_rank >= PART_RANK and (claim.named or rank == 99) else Choice.RULES
 
 
 def _with_loss(metric: JobMetric, rules: Rules, reading: FormatReading) -> JobMetric:

@@ -29,7 +29,9 @@ def points(window: Sequence[Report], best: StepTimeCandidate | None) -> list[Poi
     clocked = best is not None and best.method in ("timestamps", "arrival")
     found = []
     for report in window:
-        seconds = best.of(report) if best is not None and not clocked else apart.get(id(report)) if clocked else None
+        seconds = (
+            best.in_report(report) if best is not None and not clocked else apart.get(id(report)) if clocked else None
+        )
         found.append(Point(report.line, report.step, seconds, report.loss))
     return found
 
