@@ -1,4 +1,4 @@
-"""Counters of a line: `k/N`, epoch and step beside each other, ranges, the bare number that a bar or a line begins with."""
+"""Counters of a line: `k/N`, epoch and step side by side, ranges, the bare number that a bar or a line begins with."""
 
 import re
 from collections.abc import Sequence

@@ -22,6 +22,7 @@ from .prefix import LogPrefix, clean, strip_prefix
 LONGEST = 1000
 """Characters of a line that are read. Templates are kept, so this bounds memory."""
 CACHE_SIZE = 20_000
+"""Templates in a cache, about 20 MB: most workers see fewer."""
 DIGITS = str.maketrans("023456789", "111111111")
 """Turns every digit into 1 (not 0: `"step": 000` would be no JSON). One pass over a chunk costs less than an expression a line."""
 _AS_BYTES = bytes.maketrans(b"023456789", b"111111111")  # a hundred times as fast where a text is not all ASCII

@@ -105,7 +105,7 @@ def _may_count(index: int, name: str, unit: str, texts: Sequence[str], numbers: 
 
 
 def _without_fractions(fields: list[Field], numbers: Sequence[str]) -> list[Field]:
-    """Return `fields` without fractions of counters where there is a whole one. Times beside a range of steps are of all of them."""
+    """Return `fields` without fractions of counters where there is a whole one. Times after a range of steps are of all of them."""
     counters = [field for field in fields if field.meaning is Meaning.STEP]
     if any(is_whole(numbers[field.index]) for field in counters):  # `"update": 1.25, "num_updates": 250`
         fields = [field for field in fields if field not in counters or is_whole(numbers[field.index])]

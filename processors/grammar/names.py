@@ -30,7 +30,7 @@ class Meaning(IntEnum):
     TOTAL = 8
     """The end of a counter: `N` in `k/N`."""
     TIME = 9
-    """A time of which the name does not say of what."""
+    """A time whose name does not state what it measures."""
     SPAN = 10
     """A number with a unit of time, whatever its name: some readings of the line rest on it, its class does not."""
     PERIOD = 13
@@ -133,7 +133,7 @@ def words(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def evaluation(text: str) -> bool:
-    """Return whether `text` speaks of evaluation and not of training."""
+    """Return whether `text` names an evaluation, not a training."""
     return _EVALUATION.search(words(text)) is not None
 
 

@@ -73,7 +73,7 @@ _LETTERS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL"}
 
 @dataclass(frozen=True, slots=True)
 class LogPrefix:
-    """A line taken apart into prefix and message.
+    """The prefix and the message of a line.
 
     Attributes:
         body: The message. Its indentation is kept where only a rank comes before it.

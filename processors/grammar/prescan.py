@@ -80,7 +80,7 @@ def _of(nodes: Sequence[tuple[Any, Any]]) -> frozenset[str]:
 
 
 def _flat(nodes: Sequence[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
-    """Yield `nodes`, groups and what is repeated a fixed number of times taken apart."""
+    """Yield `nodes`, with groups and fixed repetitions expanded."""
     for op, args in nodes:
         if op is sre.SUBPATTERN:
             yield from _flat(list(args[-1]))
@@ -91,7 +91,7 @@ def _flat(nodes: Sequence[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
 
 
 def _characters(op: Any, args: Any) -> frozenset[str]:
-    """Return the characters, in small letters, of which one stands here; nothing where there are many."""
+    """Return the characters, in small letters, of which one is here; nothing where there are many."""
     if op is sre.LITERAL:
         return frozenset({chr(args).casefold()})
     if op is sre.IN and len(args) <= _FEW and all(kind is sre.LITERAL for kind, _ in args):

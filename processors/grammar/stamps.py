@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime
 from functools import lru_cache
 
-DAY = 86400.0
+DAY = 86400.0  # seconds
 
 _CLOCK = re.compile(r"(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?: ([AP]M))?")
 _YEAR_FIRST = re.compile(r"(\d{4})[-/.](\d\d)[-/.](\d\d)")
@@ -33,7 +33,7 @@ def seconds(stamp: str) -> float | None:
 
 @lru_cache(maxsize=1024)
 def _date(before: str, after: str) -> float:
-    """Return the day that stands before or after a time; lines that follow each other are mostly of one day."""
+    """Return the day before or after a time, in seconds. Cached, because neighbouring lines are mostly of one day."""
     if found := _YEAR_FIRST.search(before):
         year, month, day = int(found[1]), int(found[2]), int(found[3])
     elif found := _YEAR_LAST.search(before):

@@ -83,7 +83,7 @@ def cells(body: str) -> list[str]:
 
 
 def _with_empty(inner: str) -> list[str]:
-    """Return the cells between blanks. Where all columns begin equally far apart, empty ones are `None`."""
+    """Return the cells between blanks. Where all columns have one width, empty ones are `None`."""
     found = list(re.finditer(r"\S+", inner))
     apart = [later.start() - earlier.start() for earlier, later in pairwise(found)]
     width = min(apart, default=0)

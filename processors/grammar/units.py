@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 SAMPLES, TOKENS, STEPS = "samples/s", "tokens/s", "it/s"
 UNNAMED = "/s"
-"""Of a rate that does not say what it counts: `throughput: 512`."""
+"""Unit of a rate without the name of what it counts: `throughput: 512`."""
 
 _TIMES = {"ms": 1e-3, "msec": 1e-3, "msecs": 1e-3, "millisecond": 1e-3, "milliseconds": 1e-3, "us": 1e-6, "µs": 1e-6}
 _TIMES |= dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0)
@@ -69,7 +69,7 @@ def rate(text: str) -> Rate | None:
 
 
 def per_device(text: str) -> str:
-    """Return `/gpu` where `text` says that a rate is one of a single device."""
+    """Return `/gpu` where `text` names a rate of a single device."""
     return "/gpu" if _DEVICE.search(text) else ""
 
 

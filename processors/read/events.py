@@ -1,7 +1,7 @@
-"""Events: lines that say, at a printed time, that something begins or ends, and how far the training has come.
+"""Events: lines with a printed time at which something begins or ends, or with the progress of the training.
 
 Structured logs (JSON objects, or a key and its value) print `{"time_ms": …, "key": "epoch_start", "metadata": {"samples_count": 64}}`.
-Which of their numbers count, and what they count, the names do not settle: the solver does. The clock of training alone leaves out
+Which of their numbers count, and what they count, the names do not decide: the solver does. The clock of training alone leaves out
 evaluations and what else lies between stretches of training.
 """
 
@@ -22,10 +22,11 @@ _FIELDS, _NAME = 4, 40
 _SAME_S = 0.5
 """Seconds within which the same event is another rank's."""
 _BACK_S = 5.0
-"""Seconds by which a later event may have an earlier time: beyond, it is told again."""
+"""Seconds by which a later event may have an earlier time. Beyond, it is printed a second time."""
 _STATED_S = 60.0
-"""Seconds after the begin of a run in which all ranks have begun and sizes are stated; later, it says how many samples were used in all."""
+"""Seconds after the begin of a run in which all ranks have begun and sizes are stated; later numbers are those of the whole run."""
 _MOST = 1e15
+"""Larger numbers are ids."""
 
 _KEY = re.compile(r"[\"'](?:key|event|name|metric|stage|phase)[\"']\s*:\s*[\"']([^\"']{1,80})[\"']")
 _WORD = re.compile(r"(?:^|[\s)\]}])([a-z][a-z0-9]*(?:_[a-z0-9]+)+|[a-z]{4,})(?=\s*:|\s*$)")
@@ -69,7 +70,7 @@ class EventState(msgspec.Struct):
         batch: Samples in a step, of all devices together.
         length: Tokens in a sample.
         samples: Training samples in an epoch.
-        trained: Samples that the run has used in all, told at its end.
+        trained: Samples that the run has used in all, printed at its end.
     """
 
     events: list[Event] = []
@@ -81,13 +82,13 @@ class EventState(msgspec.Struct):
 
     @property
     def last_step(self) -> int | None:
-        """The last step of a run that told at its end how many samples it used; None before, and where they are no whole batches."""
+        """The last step of a run that printed at its end how many samples it used; None before, and where they are no whole batches."""
         if not self.trained or not self.batch or self.trained % self.batch:
             return None
         return int(self.trained / self.batch)
 
     def add(self, event: Event) -> bool:
-        """Take in an event; return whether it says something new."""
+        """Add an event; return whether it is new."""
         self._take_sizes(event)
         if event.begins == "run" and event.time - self.begun > _STATED_S:
             self.events, self.begun, self.trained = [], event.time, None
@@ -116,7 +117,7 @@ class EventState(msgspec.Struct):
 
 
 def event_of(row: Row) -> Event | None:
-    """Return the event that a row tells; None where it has no date or no name."""
+    """Return the event in a row; None where it has no date or no name."""
     if row.stamp is None:
         return None
     name = event_name(row.template.text)
@@ -151,7 +152,7 @@ def event_name(text: str) -> str:
 
 
 def observe(lines: Sequence[tuple[int, str]], reader: SeriesReader, state: EventState) -> int | None:
-    """Take in lines with their places; return the place of the newest that said something new, or None."""
+    """Read lines with their places; return the place of the newest new one, or None."""
     newest = None
     for place, line in lines:
         row = reader.read(line, place, 0.0)

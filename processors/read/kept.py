@@ -151,7 +151,7 @@ def _take(row: Row, line: str, state: KeptSeries, by_key: dict[int, KeptTemplate
         state.templates.append(kept)
     kept.count += 1
     values = _finite(row.values)
-    if kept.rows and (len(values) != len(kept.rows[-1].values)):
+    if kept.rows and len(values) != len(kept.rows[-1].values):
         return  # braces in the text may look like a number's place
     state.seen += 1
     kept.rows.append(KeptRow(row.line, row.arrival, row.stamp, row.rank, values))

@@ -20,6 +20,7 @@ METHOD_MODEL = "model"
 """Method of a speed that a model's format states and the rules do not. It leads to no action."""
 METHOD_PERSON = "stated"
 _TOLERANCE = 0.02
+"""Relative difference within which two step times are equal: logs print few digits."""
 _SURE = 0.97
 """Confidence of a speed on which the rules and the format agree."""
 _RULES_ARE_SURE = 0.9
@@ -43,7 +44,7 @@ class Choice(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the rules read, with what speaks for it.
+    """The numbers of the rules and the evidence for them.
 
     Attributes:
         metric: Their numbers.
@@ -115,7 +116,7 @@ def combine(metric: JobMetric, window: Sequence[Report], reading: FormatReading)
 
 
 def _without_unproven(reading: FormatReading) -> FormatReading:
-    """Return `reading` without the numbers that neither a known name nor the rest of the format speaks for."""
+    """Return `reading` without the numbers that neither a known name nor the rest of the format supports."""
     if reading.proven:
         return reading
     time, rate = reading.step_time, reading.throughput
@@ -138,7 +139,7 @@ def _without_numbers(metric: JobMetric) -> JobMetric:
 
 
 def choose_step(rules: Rules, claim: Claim, *, by_person: bool, is_outdated: bool = False) -> Choice:
-    """Return where the step is taken from. A name that the rules know speaks for a column; the format decides between two such."""
+    """Return where the step is taken from. A name that the rules know supports a column; the format decides between two such."""
     step = rules.metric.step
     if step == claim.value:
         return Choice.BOTH

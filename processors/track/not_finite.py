@@ -1,4 +1,4 @@
-"""Losses that are no finite numbers: which lines tell of one, and with which they began."""
+"""Losses that are no finite numbers: which lines print one, and which was the first."""
 
 import re
 from functools import lru_cache
@@ -14,7 +14,7 @@ _READ = 2000
 
 @lru_cache(maxsize=4096)
 def is_not_finite(text: str) -> bool | None:
-    """Return whether the loss in a line, or in its template, is no finite number; None where it tells none."""
+    """Return whether the loss in a line, or in its template, is no finite number; None where it holds none."""
     if "oss" not in text and "OSS" not in text:
         return None
     return True if _NOT_FINITE.search(text) else False if _FINITE.search(text) else None

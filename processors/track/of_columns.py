@@ -41,7 +41,7 @@ def add_columns(
     if kept.idle:
         kept.idle = max(0, kept.idle - len(view.lines))
         return metric
-    if not columns.take(zip(view.numbers, view.lines, view.times, strict=True), kept):
+    if not columns.observe(zip(view.numbers, view.lines, view.times, strict=True), kept):
         return metric
     counted, lossy = steps(kept), losses(kept)
     completed = _complete(view, state, metric, counted, lossy)

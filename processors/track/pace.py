@@ -55,7 +55,8 @@ def pairs(window: Sequence[Report]) -> list[tuple[Report, Report]]:
     Where every epoch is reported once, the neighbours are of different epochs.
     """
     last: dict[tuple[str, int | None, int | None], Report] = {}
-    within, across = [], []
+    within: list[tuple[Report, Report]] = []
+    across: list[tuple[Report, Report]] = []
     for report in window:
         if report.step is None:
             continue

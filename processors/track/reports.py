@@ -102,7 +102,7 @@ def read(fields: LineFields, line: int, offset: int, time: float, text: str) -> 
     report = Report(line, offset, time, text[:160].strip(), fields.layout.shape, stamp=fields.stamp, rank=fields.rank)
     found = False
     for field, value in fields.values:
-        found |= _take(report, field, value)
+        found |= _add_field(report, field, value)
     if fields.layout.bar and report.step_rate is None:
         _invert_seconds_per_iteration(report)
     return report if found else None
@@ -116,7 +116,7 @@ def _invert_seconds_per_iteration(report: Report) -> None:
         del report.times[key]
 
 
-def _take(report: Report, field: Field, value: float) -> bool:  # noqa: C901, PLR0911, PLR0912  # one case a meaning
+def _add_field(report: Report, field: Field, value: float) -> bool:  # noqa: C901, PLR0911, PLR0912  # one case a meaning
     """Put a number into `report`. Return whether it is a field of reports."""
     name = field.name[:_NAME]
     usable = 0 <= value < inf

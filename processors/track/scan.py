@@ -50,7 +50,7 @@ class Scan:
         self.whole = self.whole and not enough
         return enough
 
-    def take(self, report: Report | None, fragment: bool, bare: bool) -> None:
+    def add_report(self, report: Report | None, fragment: bool, bare: bool) -> None:
         """Take the report of a line, older than all so far."""
         if report is None:
             return

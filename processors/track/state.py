@@ -20,7 +20,7 @@ class TrackState(msgspec.Struct):
         named: A report has named its step. Bars without a loss are left out from then on: they may be those of an evaluation.
         loss: The newest loss; null where none was printed, or no number.
         loss_not_finite: The newest loss is no number.
-        events: What events said, in a log that prints when training begins and ends.
+        events: The newest events, in a log that prints when training begins and ends.
         kept: The newest numbers of its templates, as long as reports leave something open.
         format: Its frequent templates, and the known format that is applied to them.
         reported_at: Arrival of the newest report that a metric with a speed was made of, in seconds since 1970; 0 where it had none.

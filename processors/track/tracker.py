@@ -200,15 +200,15 @@ class MetricTracker:
         has_header = bool(tables.columns(tuple(state.header))[0])
         for place in _newest_first(view):
             if scan.done:
-                return self._take(scan, state), False
+                return self._reports_of(scan, state), False
             bare = is_bare_bar(view.lines[place])
             readable = has_header or _holds_words(view.templates[place])  # numbers alone need a header
             if scan.wants(bare) and readable and not foreign(place):
-                scan.take(*self._read(view, state, place), bare)
-        return self._take(scan, state), scan.whole
+                scan.add_report(*self._read(view, state, place), bare)
+        return self._reports_of(scan, state), scan.whole
 
     @staticmethod
-    def _take(scan: Scan, state: TrackState) -> list[tuple[Report, bool]]:
+    def _reports_of(scan: Scan, state: TrackState) -> list[tuple[Report, bool]]:
         if scan.named and not state.named:
             state.window[:] = [report for report in state.window if not report.bare]
             state.named = True
