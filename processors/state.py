@@ -13,9 +13,9 @@ from .keyed import KeyedState, Part
 from .new_lines import Numbering
 from .recent_chunks import RecentChunks
 from .stages import StageStates
+from .track.metric import Printed
 from .track.ranks import RanksState
 from .track.state import TrackState
-from .track.tracker import Printed
 
 STREAMS = 32_768
 """Streams of ranks that one job may have; beyond it the one that began first is forgotten."""

@@ -1,6 +1,6 @@
 """Metrics made of the newest reports of a stream."""
 
-from typing import Protocol
+import msgspec
 
 from schedmate_records import Evidence, JobMetric, Position, derived_id
 
@@ -11,8 +11,8 @@ from .state import TrackState
 from .summary import summarise
 
 
-class Source(Protocol):
-    """What printed the reports, and where their chunk is: a chunk, or what is kept of one."""
+class Printed(msgspec.Struct, frozen=True):
+    """Printed of a report: the process that printed it, and the position of the chunk."""
 
     job: str
     attempt: int
@@ -21,8 +21,13 @@ class Source(Protocol):
     stream: str
     position: Position
 
+    @classmethod
+    def of(cls, view: ClassifiedChunk) -> "Printed":
+        """Return the source of a chunk's lines."""
+        return cls(view.job, view.attempt, view.node, view.rank, view.stream, view.position)
 
-def make_metric(printed: Source, state: TrackState) -> JobMetric:
+
+def make_metric(printed: Printed, state: TrackState) -> JobMetric:
     """Return the metric of the newest reports, of which there is at least one."""
     summary = summarise(state.window)
     newest, oldest = state.window[-1], state.window[0]
@@ -79,7 +84,7 @@ def metric_before(view: ClassifiedChunk, state: TrackState, place: int, reports:
     )
 
 
-def _evidence(report: Report, printed: Source) -> Evidence:
+def _evidence(report: Report, printed: Printed) -> Evidence:
     return Evidence(
         topic=printed.position.topic,
         partition=printed.position.partition,

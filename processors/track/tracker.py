@@ -7,7 +7,7 @@ from functools import lru_cache
 import msgspec
 from prometheus_client import Counter
 
-from schedmate_records import JobMetric, Position
+from schedmate_records import JobMetric
 
 from ..classified_chunk import PROGRESS, ClassifiedChunk
 from ..formats.reader import FormatReader
@@ -18,7 +18,7 @@ from ..read.events import is_structured, observe
 from ..read.roles import Proposer
 from . import tables
 from .format_candidates import combine
-from .metric import make_metric, metric_before
+from .metric import Printed, make_metric, metric_before
 from .not_finite import begins_at
 from .of_columns import add_columns
 from .of_events import add_events
@@ -41,22 +41,6 @@ class TrackerMetrics:
     def __init__(self) -> None:
         self.parsed = Counter("schedmate_tracker_parsed", "Lines whose fields were read.", registry=None)
         self.records = Counter("schedmate_tracker_records", "Records of progress made.", registry=None)
-
-
-class Printed(msgspec.Struct, frozen=True):
-    """Source of a report: the process that printed it, and the position of the chunk."""
-
-    job: str
-    attempt: int
-    node: str
-    rank: int
-    stream: str
-    position: Position
-
-    @classmethod
-    def of(cls, view: ClassifiedChunk) -> "Printed":
-        """Return the source of a chunk's lines."""
-        return cls(view.job, view.attempt, view.node, view.rank, view.stream, view.position)
 
 
 class MetricTracker:
