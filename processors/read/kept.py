@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 import msgspec
 
@@ -151,11 +152,30 @@ def _take(row: Row, line: str, state: KeptSeries, by_key: dict[int, KeptTemplate
         state.templates.append(kept)
     kept.count += 1
     values = _finite(row.values)
-    if kept.rows and len(values) != len(kept.rows[-1].values):
+    if kept.rows and (len(values) != len(kept.rows[-1].values) or _is_of_another_rank(kept.rows, row.rank, values)):
         return  # braces in the text may look like a number's place
     state.seen += 1
     kept.rows.append(KeptRow(row.line, row.arrival, row.stamp, row.rank, values))
     del kept.rows[:-ROWS]
+
+
+def _is_of_another_rank(rows: Sequence[KeptRow], rank: int | None, values: list[float | None]) -> bool:
+    """Return whether another rank prints the same numbers. Without a launcher's prefix the first number may be the rank.
+
+    The first number is that of a rank, not a counter, where another number counts.
+    """
+    last = rows[-1]
+    if rank != last.rank:
+        return values == last.values
+    if len(values) < 2 or values[1:] != last.values[1:] or values[0] == last.values[0]:
+        return False
+    return any(_grows([row.values[column] for row in rows]) for column in range(1, len(values)))
+
+
+def _grows(values: Sequence[float | None]) -> bool:
+    """Return whether whole numbers grow and never fall."""
+    known = [value for value in values if value is not None and value.is_integer()]
+    return len(known) == len(values) and known[-1] > known[0] and all(a <= b for a, b in pairwise(known))
 
 
 def _finite(values: Sequence[float]) -> list[float | None]:

@@ -21,7 +21,7 @@ def found(lines: list[str], cut: int = 1000, seconds: float = 0.5) -> tuple[int 
     search, state = ColumnSearch(PROPOSER), KeptSeries()
     for begin in range(0, len(lines), cut):
         part = enumerate(lines[begin : begin + cut], begin)
-        search.take([(place, line, 1e9 + place * seconds) for place, line in part], state)
+        search.observe([(place, line, 1e9 + place * seconds) for place, line in part], state)
     counted, lossy = steps(state), losses(state)
     return counted[-1].step if counted else None, lossy[-1].loss if lossy else None
 
@@ -71,8 +71,12 @@ def test_names_stand_in_the_last_line_above_rows(lines: list[str], columns: int,
     assert names_above(lines, columns) == names
 
 
-def test_the_step_is_found_where_several_ranks_print_the_same() -> None:
+def test_ranks_that_print_the_same_count_once() -> None:
     lines = [f"(proc {rank}) step {i}: loss {3 / i + 1:.4f}" for i in range(1, 40) for rank in range(8)]
+    reader, state = SeriesReader(), KeptSeries()
+    observe([(place, line, float(place)) for place, line in enumerate(lines)], reader, state)
+    [kept] = state.templates
+    assert len({row.values[1] for row in kept.rows}) > ROWS // 2
     assert found(lines)[0] == 39
 
 
