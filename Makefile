@@ -94,7 +94,7 @@ corpus-score: $(VENV)/.training  ## what the tracker gets right on logs of real 
 failures-score: $(VENV)/.installed  ## what the failure handler gets right on failures provoked on purpose
 	$(BIN)/python -m benchmarks.corpus.failures.score
 
-simulate: $(VENV)/.installed  ## spot jobs under each policy at three loads: the main table, in ten minutes on two cores
+simulate: $(VENV)/.installed  ## spot jobs under each policy at three loads: the main table, in half an hour
 	$(BIN)/python -m benchmarks.simulate
 
 docs: $(VENV)/.installed  ## write docs/ again from the code

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from processors.advise.metadata import Job
 from processors.advise.metadata.reading import workload
+from scheduler_bridge.sources.tree import DirectoryTree
 
 TREES = 40
 FILES = 60
@@ -37,7 +38,7 @@ def measure() -> list[tuple[str, str]]:
     with tempfile.TemporaryDirectory() as place:
         jobs = [_job(Path(place) / str(number), number) for number in range(TREES)]
         start = time.perf_counter()
-        found = [workload(each) for each in jobs]
+        found = [workload(DirectoryTree(each.tree), each) for each in jobs]
         took = time.perf_counter() - start
     if any(each.iters != number + 1 for number, each in enumerate(found)):
         raise ValueError("expected the length of each tree's own command")

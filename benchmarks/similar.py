@@ -26,6 +26,7 @@ from processors.advise.past import SubmittedJob
 from processors.advise.past.embedding import DIMENSIONS, Embed, Vector, by_model, embed_command, embed_workload
 from processors.advise.past.estimator import THRESHOLD, TOP
 from processors.classify.onnx import OnnxEmbedder
+from scheduler_bridge.sources.tree import DirectoryTree
 
 from .workloads import JOBS, write_tree
 
@@ -41,7 +42,7 @@ class Labelled:
         self.tree: str = label["tree"]
         self.first_half = zlib.crc32(self.tree.encode()) % 2 == 0
         self.accepted = label["accepted"]
-        found = workload(Job(tree, directory, label["command"], devices, nodes))
+        found = workload(DirectoryTree(tree), Job(tree, directory, label["command"], devices, nodes))
         self.about = SubmittedJob(
             job="", command=label["command"], directory=str(Path(self.tree) / label["directory"]), workload=found
         )

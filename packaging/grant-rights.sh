@@ -37,6 +37,7 @@ grant() {
     grant starts ${STARTS:-User:schedmate-starts}
     grant spot ${SPOT:-User:schedmate-spot}
     grant sink ${SINK:-User:schedmate-sink}
+    grant sink-lines ${SINK_LINES:-User:schedmate-sink}
     grant bridge ${BRIDGE:-User:schedmate-bridge}
     grant notifier ${NOTIFIER:-User:schedmate-notifier}
     grant page ${PAGE:-User:schedmate-page}

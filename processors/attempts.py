@@ -30,12 +30,12 @@ class AttemptMetrics:
     def __init__(self) -> None:
         self.lines = Counter(
             "schedmate_attempts_lines_passed_over",
-            "Lines of attempts that no scheduler reported and whose numbers are too high: they are not read.",
+            "Lines of attempts with a high number that no scheduler reported. They are not processed.",
             registry=None,
         )
         self.events = Counter(
             "schedmate_attempts_events_passed_over",
-            "Events of attempts that are not followed: too old, or too high and reported by no scheduler.",
+            "Events of attempts that are not tracked: too old, or with a high number that no scheduler reported.",
             registry=None,
         )
 

@@ -1,14 +1,14 @@
 """How much new text of a job is read: a line of a template never seen before costs hundreds of times one that is known.
 
 Every job has tokens for new templates. They come back with the lines it prints and with the time that passes; so a job that prints what
-jobs print never notices, and one that prints random bytes, or a corpus, costs the others next to nothing. A line that nobody
-can pay for is passed over: it counts as a blank one. Lines that hold a word of failure, or of progress, have tokens of their own, so that a
+jobs print is never limited, and one that prints random bytes, or a corpus, costs the others next to nothing. A line for which no tokens
+are left is treated as blank. Lines that hold a word of failure, or of progress, have tokens of their own, so that a
 job which prints free text for hours still gets its verdict.
 
 Programs print a few templates of each of many forms, and the same words again with other numbers. Data has one form, or a few, and other
 words in each line. So a template with new words costs the more the more was spent on its form, unless its chunk holds it twice. That leaves
-some hundred templates of most data, where a program may print thousands. All lines behind one logger's prefix may be of one form: what a
-program says of its settings is read first, and progress has tokens of its own.
+some hundred templates of most data, where a program may print thousands. All lines behind one logger's prefix may be of one form: the
+settings that a program prints are read first, and progress has tokens of its own.
 
 All follows from the lines and from their arrival times, nothing from this process's clock or caches: a replay passes over the same lines.
 """
@@ -27,11 +27,11 @@ import re2
 from .grammar.extractor import DIGITS, LONGEST
 
 READ = 2000
-"""Characters that tell a template cut at `LONGEST` from others: more are looked at nowhere."""
+"""Maximum length of a template in characters, where lines are cut at `LONGEST`."""
 CHARACTERS = 100
 """Characters of a template that cost a token more."""
 BEGINNING, SYMBOLS = 96, 12
-"""Characters of a template, and of them words, gaps and what stands between, by which its form is told."""
+"""The form of a template follows from so many characters, and so many words, gaps and symbols of them."""
 DENSE, LONG_WORD = 32, 20
 """Symbols of a beginning from which two more cost a token: numbers and punctuation cost most to read. So do as many letters in one word."""
 FORMS = 128
@@ -41,7 +41,7 @@ USUAL, DOUBLED = 300, 16
 MOST_SPENT = 65535
 """Tokens at which a counter stops."""
 FEWEST = 3
-"""Letters that tell the words of one statement from another's."""
+"""Minimum number of letters of a word that distinguishes statements."""
 KEPT = 0.5
 """Share of the first purse that is kept for forms on which less than that was spent."""
 ATTEMPTS = 16
@@ -52,6 +52,7 @@ SMALLEST, LARGEST = 256, 2048
 """Bytes, powers of two, of the Bloom filter that remembers which templates were paid for. A full one starts anew, twice as large: the
 state of most jobs stays small."""
 HASHES = 6
+"""Bits that the filter sets for a template. More cost time for each line; with fewer, more templates are taken for known."""
 _PROBES = range(HASHES)
 FULL = 0.6
 """Templates a byte at which the filter is full; up to there, one in three hundred is taken for known by mistake."""
@@ -66,7 +67,7 @@ class Purse(NamedTuple):
         most: How many there are at most, and at first.
         a_line: How many a line brings back.
         a_second: How many a second brings back.
-        dearest: How many times its price a template costs at most, however many of its form there were.
+        max_factor: Maximum factor on the price of a template, however many of its form there were.
         words: A line must hold one of them; empty: any line will do.
         newest_first: Lines at the end of a chunk come first: of progress, the newest counts.
     """
@@ -74,7 +75,7 @@ class Purse(NamedTuple):
     most: float
     a_line: float
     a_second: float
-    dearest: int
+    max_factor: int
     words: tuple[str, ...] = ()
     newest_first: bool = False
 
@@ -193,7 +194,7 @@ def _bought(state: BudgetState, number: int, wanted: Iterable[str], counts: Mapp
         new = len(words) < FEWEST or not (words in said or _is_known(state.known, words))
         left = state.tokens[number]
         if new and counts[each] == 1 and forms[form] >= USUAL:
-            price *= min(2 << (forms[form] - USUAL) // DOUBLED, purse.dearest)
+            price *= min(2 << (forms[form] - USUAL) // DOUBLED, purse.max_factor)
             left -= 0 if purse.words else KEPT * purse.most
         if price > left:
             refused += 1
@@ -213,7 +214,7 @@ def _bought(state: BudgetState, number: int, wanted: Iterable[str], counts: Mapp
 
 
 def _form(template: str) -> tuple[int, int]:
-    """Return the number of the form of `template`, how words, gaps and what stands between take turns at its beginning, and its price."""
+    """Return the number of the form of `template`, the sequence of words, gaps and symbols at its beginning, and its price."""
     form, price = _form_of(template.lstrip(_STAMP)[:BEGINNING])
     return form, price + len(template) // CHARACTERS
 

@@ -29,7 +29,7 @@ class ClassifiedChunk:
         node: Host; empty where not known.
         rank: Global rank.
         stream: `stdout` or `stderr`.
-        position: Where the chunk stands in the input.
+        position: Position of the chunk in the input.
         time: Arrival of the chunk's first line, or its own where it has none, in seconds since 1970.
         lines: Pieces of text; a redrawn one ends with `\r` (see `records.LogChunk`).
         numbers: Line number of each piece.

@@ -1,7 +1,7 @@
 """Which job of an id a record belongs to (`schedmate_records/incarnation.py`), and when a newer one takes the id over.
 
 Only a scheduler's event can end an incarnation that a scheduler reports. A producer of lines can begin a new one once the present one has
-ended or was silent, so that nobody who can write lines under an id can displace a job that runs.
+ended or was silent, so that a user who writes lines under an id cannot displace a running job.
 """
 
 from enum import Enum, auto
@@ -59,12 +59,10 @@ class IncarnationMetrics:
     """Counts of jobs whose id was used again."""
 
     def __init__(self) -> None:
-        self.replaced = Counter(
-            "schedmate_jobs_replaced", "Jobs whose id was taken over by a newer job.", registry=None
-        )
+        self.replaced = Counter("schedmate_jobs_replaced", "Jobs whose id a newer job reused.", registry=None)
         self.former = Counter(
             "schedmate_jobs_former_records",
-            "Records that were passed over because they are about a job whose id a newer job has taken over.",
+            "Records skipped because a newer job reused the id of their job.",
             registry=None,
         )
 

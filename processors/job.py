@@ -29,6 +29,7 @@ from schedmate_records import (
 from .attempts import AttemptMetrics, drop_displaced, may_follow, newest_attempt, superseded
 from .formats.known import KnownFormats
 from .incarnation import Belonging, IncarnationMetrics, belonging
+from .job_of_ranks import rank_event
 from .model_questions import SAMPLED_STREAMS, cited, format_question
 from .settings import ProcessorSettings
 from .stage import AnyStage, StageInput
@@ -43,7 +44,7 @@ T = TypeVar("T")
 EARLY = 32
 """Findings and answers kept that came before anything else of their attempt."""
 WAITING = 256
-"""Streams of a job whose reports that wait are told at its end; those of further ones wait for their stream's next chunk."""
+"""Streams of a job whose waiting reports are written at its end. Those of further streams wait for the next chunk."""
 
 
 class JobProcessor:
@@ -118,7 +119,7 @@ class JobProcessor:
         return isinstance(record, LogChunk) or (isinstance(record, JobEvent) and record.by_producer)
 
     def process(self, state: JobState, position: Position, record: Record) -> list[Record]:
-        """Return the records that follow from `record`, which stands at `position`; `state` then includes it."""
+        """Return the records that follow from `record` at `position`; `state` then includes it."""
         results = self._follow_incarnation(state, position, record)
         if results is None:
             self.incarnations.former.inc()
@@ -196,7 +197,7 @@ class JobProcessor:
             attempt.waiting.append(name)
         metrics = read.metrics
         if not read.chunk.lines and attempt.ended:
-            metrics = ()  # the end has told what waited
+            metrics = ()  # the end has written the reports that waited
         if read.chunk.lines:
             attempt.newest_stream = name
             source = stream.source_of(chunk.producer)
@@ -214,7 +215,7 @@ class JobProcessor:
 
     def _event(self, state: JobState, position: Position, event: JobEvent) -> list[Record]:
         if event.kind is EventKind.DESCRIBED:
-            return []  # what a job trains says nothing of how it runs
+            return []  # the workload of a job is no event of its attempt
         if event.by_producer and state.scheduled:
             return self._by_producer(state, position, event)
         results: list[Record] = []
@@ -226,6 +227,8 @@ class JobProcessor:
         if attempt is None:
             self.attempts.events.inc()
             return results
+        if event.kind in (EventKind.RANK_STARTED, EventKind.RANK_ENDED):
+            return [*results, *rank_event(attempt, event)]
         if event.kind is EventKind.ENDED:
             streams = [stream for name in attempt.waiting if (stream := state.streams.get(name))]
             attempt.waiting = []
@@ -270,7 +273,7 @@ class JobProcessor:
         return results
 
     def _about(self, state: JobState, early: Early, record: NodeFinding | ModelAnswer) -> list[Record]:
-        """Take what is said about an attempt. It waits for the attempt's first record; an attempt that is long over stays as judged."""
+        """Process a record about an attempt. It waits for the attempt's first record, and is ignored if the attempt ended long ago."""
         attempt = state.attempts.get(record.attempt)
         if attempt is not None:
             return self._run(record, early.position, attempt)

@@ -1,4 +1,4 @@
-"""What a runtime needs of a processor: records of some topics, kept apart by key, each key with a state of its own."""
+"""The interface between a runtime and a processor: records of some topics, separated by key, each key with a state of its own."""
 
 from typing import Protocol, TypeVar
 
@@ -27,11 +27,11 @@ class KeyedState(msgspec.Struct, kw_only=True):
     positions: dict[str, int] = {}
 
     def includes(self, position: Position) -> bool:
-        """Return whether what stands at `position` is included."""
+        """Return whether the input at `position` is included."""
         return position.offset <= self.positions.get(f"{position.topic}/{position.partition}", -1)
 
     def include(self, position: Position) -> None:
-        """Note that what stands at `position` is included."""
+        """Note that the input at `position` is included."""
         self.positions[f"{position.topic}/{position.partition}"] = position.offset
 
     def progress(self) -> int:
@@ -46,7 +46,7 @@ class KeyedProcessor(Protocol[State]):
     """Takes the records of some topics one by one, each with the state of its key, and returns what follows.
 
     It holds nothing of a key itself: the state goes in and is changed in place. The same records on the same state give the same
-    results, whoever calls and whenever.
+    results in every runtime and at any time.
 
     A state may have parts, in a mapping that the field `parts` names. A runtime stores each part by itself, and only when it
     changed; a stored part never includes more than the rest of its state does, but may include less. So after a crash a
@@ -81,7 +81,7 @@ class KeyedProcessor(Protocol[State]):
         """Return the state of a key that nothing is known of."""
 
     def process(self, state: State, position: Position, record: Record) -> list[Record]:
-        """Return what follows from `record`, which stands at `position`; `state` then includes it."""
+        """Return what follows from `record` at `position`; `state` then includes it."""
 
     def replay(self, state: State, position: Position, record: Record) -> None:
         """Take `record` into the part that lacks it; all else in `state` includes it already."""

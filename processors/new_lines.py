@@ -1,4 +1,4 @@
-"""The lines of a chunk that are new: which pieces they are, on which line each stands, and what the process printed.
+"""The lines of a chunk that are new: which pieces they are, the line number of each, and what the process printed.
 
 A container runtime puts more around the lines of a process, in two formats: Docker's logging driver `json-file` writes one JSON object per
 line. What implements the Container Runtime Interface (containerd, CRI-O) writes a time, a stream, and `F` (full) or `P` (partial) before
@@ -34,7 +34,7 @@ def strip_container_wrapping(lines: Sequence[str], times: Sequence[float]) -> tu
     """Return the lines as the process printed them, and when it printed each; lines without a wrapping unchanged.
 
     All lines of a file have one format, so only the first and the last line are tested for it. A line whose parts follow one another
-    stands whole where its first part stood, and its other parts are empty lines; a part that another chunk holds stays by itself.
+    replaces its first part, and its other parts become empty lines. A part in another chunk stays a line of its own.
 
     Args:
         lines: Lines of one log file, in order.
@@ -56,7 +56,7 @@ def _is_wrapped(line: str) -> bool:
 
 
 def _joined(wrapped: Sequence[str], lines: list[str]) -> list[str]:
-    """Put the parts of each long line where its first part stands, and nothing where its others stand."""
+    """Replace the first part of each long line by the whole line, and its other parts by empty lines."""
     if not any(" P " in line[:_PREFIX] for line in wrapped):
         return lines
     first, stream, parts, length = 0, "", [""], 0  # the line that goes on; a stream only while there is one
@@ -100,6 +100,7 @@ def _seconds(stamp: str, arrived: float) -> float:
 
 
 MAX_GAPS = 32
+"""Gaps remembered for one producer. It bounds the state; chunks of an older gap are left out as seen before."""
 
 
 class Numbering(msgspec.Struct):
@@ -141,7 +142,7 @@ def deduplicate(chunk: Lines, state: Numbering) -> NewLines:
     earlier one: the gap is remembered, and the earlier one is taken when it comes.
     """
     count = len(chunk.lines)
-    if not count:  # says that the stream is silent
+    if not count:  # a chunk without pieces: the stream is silent
         return NewLines([], [], [], 0)
     first = chunk.first_piece or state.next_piece
     numbers = line_numbers(chunk, chunk.first_line or state.next_line)
@@ -165,7 +166,7 @@ def deduplicate(chunk: Lines, state: Numbering) -> NewLines:
 
 
 def line_numbers(chunk: Lines, line: int) -> Sequence[int]:
-    """Return the line number of each piece of `chunk`, of which the first stands on line `line`."""
+    """Return the line number of each piece of `chunk`, of which the first is on line `line`."""
     lines = chunk.lines
     if not chunk.cut and not _redrawn(lines):
         return range(line, line + len(lines))

@@ -59,22 +59,18 @@ class NodeMetrics:
     """What was seen on the nodes."""
 
     def __init__(self) -> None:
-        self.findings = Counter(
-            "schedmate_nodes_findings", "Signs of trouble on nodes, repeats not counted.", registry=None
-        )
+        self.findings = Counter("schedmate_nodes_findings", "Findings on nodes, without repeats.", registry=None)
         self.repeats = Counter(
             "schedmate_nodes_repeats",
-            "Signs that came again within minutes, and were folded into the first.",
+            "Findings repeated within minutes and counted with the first.",
             registry=None,
         )
         self.reported = Counter("schedmate_nodes_reported", "Findings reported to a job.", registry=None)
-        self.alone = Counter(
-            "schedmate_nodes_alone", "Findings that no job known to be on the node could be known.", registry=None
-        )
-        self.activities = Counter("schedmate_nodes_activities", "Reports to jobs of what their GPUs do.", registry=None)
+        self.alone = Counter("schedmate_nodes_alone", "Findings on nodes without a known job.", registry=None)
+        self.activities = Counter("schedmate_nodes_activities", "Reports of GPU activity to jobs.", registry=None)
         self.passed_over = Counter(
             "schedmate_nodes_passed_over",
-            "Lines of new text beyond their node's budget, taken for blank: a log of root's may carry users' text.",
+            "Lines of new text beyond their node's budget. They are treated as blank, because a log of root may contain text of users.",
             registry=None,
         )
 
@@ -102,7 +98,7 @@ class NodeProcessor:
         return NodeState(node=key)
 
     def process(self, state: NodeState, position: Position, record: Record) -> list[Record]:
-        """Return the findings that follow from `record`, which stands at `position`; `state` then includes it."""
+        """Return the findings that follow from `record` at `position`; `state` then includes it."""
         match record:
             case NodeLogChunk():
                 state.clock = record.last_arrival
@@ -145,7 +141,7 @@ class NodeProcessor:
 
     def _found(self, one: NodeFinding, state: NodeState) -> list[Record]:
         one = self._rated(_followed(one, state), state)
-        first = next((known for known in state.findings if _same(known.finding, one)), None)
+        first = next((known for known in state.findings if _is_repeat(known.finding, one)), None)
         if first is None:
             self.metrics.findings.inc()
             first = ReportedFinding(one)
@@ -233,7 +229,7 @@ def _count(text: str) -> int:
 
 
 def _followed(one: NodeFinding, state: NodeState) -> NodeFinding:
-    """Return `one` with the meaning of the Xid that it says it follows from, where that was reported for the same device."""
+    """Return `one` with the meaning of the Xid that it names as its cause, if that was reported for the same device."""
     xid = read_xid(one.place.text) if one.event else None
     if xid is None or xid.caused_by is None:
         return one
@@ -261,12 +257,12 @@ def _followed(one: NodeFinding, state: NodeState) -> NodeFinding:
     )
 
 
-def _same(first: NodeFinding, one: NodeFinding) -> bool:
+def _is_repeat(first: NodeFinding, one: NodeFinding) -> bool:
     return _what(first) == _what(one) and abs(one.time - first.time) < REPEATED_S
 
 
 def _what(one: NodeFinding) -> tuple[object, ...]:
-    """Return what tells a finding from another; a change of the severity or of the recovery action is news."""
+    """Return what identifies a finding. One with another severity or recovery action is a new finding."""
     return one.place.topic, one.signature, one.severity, one.recovery_action, one.gpu, one.device, one.jobs
 
 

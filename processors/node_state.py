@@ -1,4 +1,4 @@
-"""What is remembered of a node: what it said lately, which attempts are on it, how its GPUs were."""
+"""State of a node: its recent findings, the attempts on it, and its GPUs."""
 
 import msgspec
 
@@ -21,7 +21,7 @@ RATES = 256
 PLACEMENTS = 256
 """Placements kept: those that a scheduler reported first, then the newest."""
 SILENT_S = 24 * 3600.0
-"""A placement whose end nobody reported is over so long after it was last heard of."""
+"""A placement without a reported end ends so many seconds after its last record."""
 SLACK_S = 60.0
 """Times of placements are exact to within so much."""
 
@@ -52,7 +52,7 @@ class KnownPlacement(msgspec.Struct):
         return placement.since - SLACK_S <= time <= end
 
     def newest(self) -> float:
-        """Return when the placement was last heard of."""
+        """Return the time of the placement's last record."""
         return self.placement.seen if self.placement.until is None else self.placement.until
 
 
@@ -68,8 +68,7 @@ class NodeState(KeyedState, kw_only=True, omit_defaults=True):
         gpus: The counters of each GPU as last seen.
         watched_since: From when on the GPUs were sampled without a gap.
         watched: Time of the newest sample.
-        clock: What the node's own clock said last. Placements come from jobs: what one of them says of the time, or a host whose clock
-            was wrong, must not age the others.
+        clock: Last time of the node's own clock. Placements come from jobs. A wrong time in one of them must not age the others.
         budget: How much new text of its logs is read.
         activity: What its GPUs do.
     """

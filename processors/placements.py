@@ -15,7 +15,7 @@ from .classified_chunk import ClassifiedChunk
 from .stage import Stage
 
 REPEATED_S = 3600.0
-"""Seconds after which all placements of an attempt are repeated: one that nobody ended is forgotten a day after it was last repeated."""
+"""Seconds after which all placements of an attempt are repeated: one without a reported end is deleted a day after its last repetition."""
 REPEATED_A_RECORD = 2
 """Placements that are repeated, at most, for each record since the last time: times of records may be forged, their number is not."""
 EARLIER_S = 60.0
@@ -35,7 +35,7 @@ class PlacementsState(msgspec.Struct):
         nodes: Nodes that a scheduler reported, and since when the attempt is known to be there, in seconds since 1970.
         claimed: Nodes that only chunks and events of pipes named, likewise.
         claims: Claims of new nodes that the job has left. The newest attempt holds them.
-        said: Time at which all placements were repeated last.
+        repeated_at: Time at which all placements were last repeated.
         records: Number of records since then.
         until: End of the attempt; null while it lasts.
         sluid: Slurm's id of this run; empty where not known.
@@ -44,7 +44,7 @@ class PlacementsState(msgspec.Struct):
     nodes: dict[str, float] = {}
     claimed: dict[str, float] = {}
     claims: float = CLAIMS
-    said: float = 0.0
+    repeated_at: float = 0.0
     records: int = 0
     until: float | None = None
     sluid: str = ""
@@ -65,7 +65,7 @@ class PlacementMetrics:
     def __init__(self) -> None:
         self.refused = Counter(
             "schedmate_placements_claims_refused",
-            "Records that named a new node of a job that has no claims left: their node's findings do not reach the job.",
+            "Records that named a new node of a job with too many nodes. Findings on that node do not reach the job.",
             registry=None,
         )
 
@@ -113,7 +113,7 @@ class Placements(Stage[PlacementsState]):
         """Return all placements again, as ones that last."""
         if state.until is None:
             return []
-        state.said, state.until = max(time, state.said, state.until), None
+        state.repeated_at, state.until = max(time, state.repeated_at, state.until), None
         return [_placement(job, attempt, node, state) for node in state.all_nodes()]
 
     def _follow(
@@ -131,7 +131,7 @@ class Placements(Stage[PlacementsState]):
         changed = [node for node in nodes if (_report if reported else self._claim)(node, time, state)]
         if state.until is None and _is_time_to_repeat(time, state):
             # One rank may print for all: while it prints, the other nodes are still the job's.
-            state.said, state.records, changed = time, 0, state.all_nodes()
+            state.repeated_at, state.records, changed = time, 0, state.all_nodes()
         return [_placement(job, attempt, node, state) for node in changed]
 
     def _claim(self, node: str, time: float, state: PlacementsState) -> bool:
@@ -164,9 +164,9 @@ def _is_news(since: float | None, time: float) -> bool:
 
 
 def _is_time_to_repeat(time: float, state: PlacementsState) -> bool:
-    if time < state.said + REPEATED_S:
+    if time < state.repeated_at + REPEATED_S:
         return False
-    return not state.said or state.records * REPEATED_A_RECORD >= len(state.nodes) + len(state.claimed)
+    return not state.repeated_at or state.records * REPEATED_A_RECORD >= len(state.nodes) + len(state.claimed)
 
 
 def _end(job: str, attempt: int, time: float, state: PlacementsState) -> list[Placement]:
@@ -183,7 +183,7 @@ def _placement(job: str, attempt: int, node: str, state: PlacementsState) -> Pla
         attempt=attempt,
         node=node,
         since=since,
-        seen=max(state.said, since),
+        seen=max(state.repeated_at, since),
         until=state.until,
         reported=node in state.nodes,
         sluid=state.sluid,

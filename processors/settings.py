@@ -30,7 +30,7 @@ class ClassifierSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class SignatureSettings(BaseModel, frozen=True, extra="forbid"):
-    """Which lines tell of failures."""
+    """Settings of the classification of lines."""
 
     signatures: str = Field("", description="Your own signatures: a TOML file, or a directory of them. Empty: none.")
 

@@ -35,51 +35,51 @@ class Stage(Generic[S]):
 
     Attributes:
         name: Of its state: the field of `processors.stages.StageStates`.
-        inputs: Topics that it reads beside the lines and events of a job, which every stage hears of.
+        inputs: Topics that it reads in addition to the lines and events of a job, which every stage gets.
     """
 
     name: ClassVar[str]
     inputs: ClassVar[tuple[str, ...]] = ()
 
     def on_chunk(self, chunk: ClassifiedChunk, position: Position, state: S) -> Iterable[Record]:
-        """Take new lines of a stream, with their classes; no lines where a stream says that it is silent."""
+        """Process new lines of a stream, with their classes. There are none if the stream reports that it is silent."""
         return ()
 
     def on_event(self, event: JobEvent, position: Position, state: S) -> Iterable[Record]:
-        """Take what the scheduler, or the pipe, says of the attempt."""
+        """Process an event of the attempt from the scheduler or the pipe."""
         return ()
 
     def on_metric(self, metric: JobMetric, position: Position, state: S) -> Iterable[Record]:
-        """Take what the tracker says of the training."""
+        """Process a progress record of the tracker."""
         return ()
 
     def on_checkpoint(self, checkpoint: Checkpoint, position: Position, state: S) -> Iterable[Record]:
-        """Take what the log tells of a save."""
+        """Process a record about a save."""
         return ()
 
     def on_activity(self, activity: GpuActivity, position: Position, state: S) -> Iterable[Record]:
-        """Take what the attempt's GPUs on a node do."""
+        """Process the activity of the attempt's GPUs on a node."""
         return ()
 
     def on_finding(self, finding: NodeFinding, position: Position, state: S) -> Iterable[Record]:
-        """Take what a node's log or GPUs show."""
+        """Process a finding in a node's log or GPUs."""
         return ()
 
     def on_answer(self, answer: ModelAnswer, position: Position, state: S) -> Iterable[Record]:
-        """Take what a language model says of a verdict."""
+        """Process a language model's answer about a verdict."""
         return ()
 
     def on_begun(self, state: S, former: S) -> None:
         """Take over into the state of an attempt that begins what `former`, of the attempt that began before it, holds of the whole job."""
 
     def on_superseded(self, job: str, attempt: int, time: float, position: Position, state: S) -> Iterable[Record]:
-        """Take notice that a newer attempt of `job` began at `time`, in seconds since 1970; `attempt` may still say more."""
+        """Process the begin of a newer attempt of `job` at `time`, in seconds since 1970. `attempt` may still print lines."""
         return ()
 
     def on_reopened(self, job: str, attempt: int, time: float, position: Position, state: S) -> Iterable[Record]:
-        """Take notice at `time`, in seconds since 1970, that an attempt which has ended goes on.
+        """Process that an ended attempt goes on, at `time`, in seconds since 1970.
 
-        A pipe had reported its end, and a scheduler that speaks of the job has not.
+        A pipe reported its end, and the scheduler that reports the job did not.
         """
         return ()
 
@@ -88,7 +88,7 @@ class Stage(Generic[S]):
         return ()
 
     def dispatch(self, record: StageInput | Record, position: Position, state: S) -> Iterable[Record]:
-        """Return what follows from `record`, which stands at `position` in the input or follows from what stands there."""
+        """Return the results of `record`, which is the input at `position` or follows from it."""
         made: Iterable[Record] = ()
         match record:
             case ClassifiedChunk():

@@ -20,7 +20,7 @@ from .stage import AnyStage
 
 
 class StageStates(msgspec.Struct, kw_only=True):
-    """What the stages remember of an attempt, each in the field that its `Stage.name` says."""
+    """States of the stages of an attempt, each in the field of its `Stage.name`."""
 
     placements: PlacementsState = msgspec.field(default_factory=PlacementsState)
     alarms: AlarmState = msgspec.field(default_factory=AlarmState)

@@ -20,7 +20,7 @@ from .track.state import TrackState
 STREAMS = 32_768
 """Streams of ranks that one job may have; beyond it the one that began first is forgotten."""
 PRODUCERS = 8
-"""Producers of one stream that are told apart; beyond it the longest silent one is forgotten."""
+"""Maximum number of producers of one stream. Beyond it, the one that was silent longest is deleted."""
 
 
 class SourceState(Numbering):
@@ -69,12 +69,14 @@ class AttemptState(StageStates, kw_only=True):
         began: Time of its first record, or of the first event in which a scheduler reported it, in seconds since 1970.
         reported: A scheduler reported it; users' records alone only claim it (`attempts.py`).
         records: Number of chunks and events of it.
-        ended: Its end was told.
+        ended: Whether its end was reported.
         waiting: Streams with reports that no metric was made of.
-        passed_over: It was told that lines are passed over.
+        passed_over: Whether it was reported that lines are skipped.
         newest_stream: Name of the stream that printed last.
         sampled: Names of the streams whose lines are kept for questions about their formats.
         ranks: The newest step time of each rank.
+        open_ranks: Ranks that pipes reported as started, and not yet as ended.
+        rank_exit: Exit code and signal of the first rank that failed, else of the last that ended.
     """
 
     began: float
@@ -86,10 +88,12 @@ class AttemptState(StageStates, kw_only=True):
     newest_stream: str = ""
     sampled: list[str] = []
     ranks: RanksState = msgspec.field(default_factory=RanksState)
+    open_ranks: set[int] = set()
+    rank_exit: tuple[int | None, int | None] = (0, 0)
 
 
 class Early(msgspec.Struct, frozen=True):
-    """A finding or an answer about an attempt that nothing was heard of yet, and its place."""
+    """A finding or an answer about an attempt without a record yet, and its place."""
 
     position: Position
     finding: NodeFinding | None = None
@@ -103,7 +107,7 @@ class JobState(KeyedState, kw_only=True):
         job: The job.
         attempts: The attempts that are followed, by number, in the order in which they began.
         attempt_refused: An event stated that lines of an attempt were passed over because its number is too high.
-        early: Newest findings and answers about an attempt that nothing was heard of yet.
+        early: Newest findings and answers about an attempt without a record yet.
         streams: By `stream_name`; the parts of this state.
         format_questions: Number of questions about the formats of its streams.
         incarnation: Which job of this id it is; empty where not known.

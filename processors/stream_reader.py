@@ -1,6 +1,6 @@
-"""Reads one stream of a job: which of its lines are new, which class each has, and what its reports say of the training.
+"""Reads one stream of a job: which of its lines are new, the class of each, and the progress in its reports.
 
-What is wrong with the log itself, its operators are told as events of the job.
+Problems of the log itself are reported to the operators as events of the job.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ def lines_passed_over(position: Position, chunk: LogChunk) -> JobEvent:
         scheduler=PRODUCER,
         detail=(
             f"expected lines that repeat, got new text line after line from {chunk.stream} of rank {chunk.rank}: what is beyond the "
-            "job's budget is not read, apart from some lines that tell of errors or progress; is it printing data?"
+            "job's budget is not read, except some lines with errors or progress. Does the job print data?"
         ),
     )
 
@@ -88,11 +88,11 @@ class ReaderMetrics:
             registry=None,
         )
         self.repeats = Counter(
-            "schedmate_processors_repeats", "Pieces left out because they were seen before.", registry=None
+            "schedmate_processors_repeats", "Pieces skipped because they were processed before.", registry=None
         )
         self.passed_over = Counter(
             "schedmate_processors_passed_over",
-            "Pieces of new text beyond their job's budget (`processors/budget.py`): taken for blank lines.",
+            "Pieces of new text beyond their job's budget (`processors/budget.py`). They are treated as blank lines.",
             registry=None,
         )
 
@@ -103,7 +103,7 @@ class StreamRead:
 
     Attributes:
         chunk: Its new lines, with their classes.
-        metrics: What they say of the training.
+        metrics: Progress records of these lines.
         passed_over: New lines that are left unread.
     """
 
@@ -134,14 +134,14 @@ class StreamReader:
         may_wait: bool = True,
         keep_place: bool = False,
     ) -> StreamRead:
-        """Take `chunk`, which stands at `position`, into its stream.
+        """Process `chunk`, the input at `position`, in its stream.
 
         Args:
             chunk: What was printed.
-            position: Where it stands.
+            position: Its position in the input.
             stream: What is remembered of its stream; moves on.
             budget: Pays for its new text.
-            may_wait: Reports that follow soon upon the newest metric may wait; `waiting` returns what they say.
+            may_wait: Reports that follow soon upon the newest metric may wait; `waiting` returns their metrics.
             keep_place: The stream remembers where the chunk is, so that a language model can be asked about its lines.
         """
         stream.offset = position.offset
@@ -171,7 +171,7 @@ class StreamReader:
         return StreamRead(view, [metric] if metric else [], len(beyond))
 
     def waiting(self, stream: StreamState) -> list[JobMetric]:
-        """Return what the reports of a stream say that wait for more; nothing changes."""
+        """Return the metrics of the waiting reports of a stream. The state does not change."""
         printed = stream.waiting
         if printed is None:
             return []

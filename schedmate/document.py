@@ -15,7 +15,7 @@ import msgspec
 
 import schedmate
 from processors.diagnose.catalogue import Signature, families
-from processors.diagnose.kinds import KINDS
+from processors.diagnose.kinds import Kind
 from schedmate_records import BY_NAME, TOPICS, VERSION, Topic
 from streams.rights import ROLES
 from streams.topics import STATE_TOPICS
@@ -196,7 +196,7 @@ def _signatures() -> str:
     for signature in (signature for signatures in known.values() for signature in signatures):
         by_cause.setdefault(_cause(signature), []).append(f"`{signature.name}`")
     rows = (f"| {cause} | {helps} | {', '.join(names)} |\n" for (cause, helps), names in sorted(by_cause.items()))
-    return _SIGNATURES.format(count=count, families=len(known), kinds=", ".join(KINDS)) + "".join(rows)
+    return _SIGNATURES.format(count=count, families=len(known), kinds=", ".join(Kind)) + "".join(rows)
 
 
 def _signature_table() -> str:

@@ -14,7 +14,7 @@ from streams.producers.collector_socket import VARIABLE as SOCKET_VARIABLE
 from streams.producers.collector_socket import choose_socket
 from streams.producers.descriptors import say
 from streams.producers.environment import state_directory
-from streams.producers.pipe_call import NUMBERS, VARIABLE, checked_number, identified, shown
+from streams.producers.pipe_call import NUMBERS, VARIABLE, checked_number, identified, short_repr
 from streams.producers.pipe_options import UsageError, parse
 
 from . import SETTINGS_FILE
@@ -121,7 +121,7 @@ def read_settings(
             found[name] = value
     directory, socket = found.pop("directory") or state_directory(environment), found.pop("socket")
     if not isinstance(socket, str):
-        faults.append(f"expected a path for producer.socket, got {shown(socket)}: it is left out")
+        faults.append(f"expected a path for producer.socket, got {short_repr(socket)}: it is left out")
         socket = ""
     numbers = {name: checked_number(name, value, faults) for name, value in found.items()}
     broker_named = broker_named or BROKERS in given or "kafka.brokers" in flags
@@ -130,7 +130,7 @@ def read_settings(
 
 def _names(value: object, faults: list[str]) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        faults.append(f"expected a list of names for slurm.clusters, got {shown(value)}: it is left out")
+        faults.append(f"expected a list of names for slurm.clusters, got {short_repr(value)}: it is left out")
         return ()
     return tuple(value)
 

@@ -10,6 +10,11 @@ _UNITS = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
 _SUFFIXES = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
+def seconds_of(moment: datetime | None) -> float | None:
+    """Return `moment` in seconds since 1970; None for None."""
+    return None if moment is None else moment.timestamp()
+
+
 def ago(moment: datetime, now: float | None = None) -> str:
     """Return how long ago `moment` was, in the largest unit that fits: `3 minutes ago`, `in 2 hours`, `now`."""
     seconds = (time.time() if now is None else now) - moment.timestamp()
@@ -25,6 +30,22 @@ def span(seconds: float) -> str:
         if count := int(seconds // size):
             return f"{count} {unit}{'s' if count > 1 else ''}"
     return ""
+
+
+def short_span(seconds: float) -> str:
+    """Return a time as `45 s`, `21 min`, `2 h 10 min` or `3 d 4 h`; of a negative one `0 s`."""
+    left = max(round(seconds), 0)
+    if left < 60:
+        return f"{left} s"
+    minutes = left // 60
+    if minutes < 60:
+        return f"{minutes} min"
+    (large, unit), (small, below) = (
+        ((minutes // 1440, "d"), (minutes // 60 % 24, "h"))
+        if minutes >= 1440
+        else ((minutes // 60, "h"), (minutes % 60, "min"))
+    )
+    return f"{large} {unit} {small} {below}" if small else f"{large} {unit}"
 
 
 def local(moment: datetime) -> str:

@@ -22,6 +22,11 @@ class AlarmKind(StrEnum):
     STRAGGLER = "straggler"
     """One rank is slower than the others. Its seconds per step, and the median of all ranks."""
 
+    @property
+    def describes_ended(self) -> bool:
+        """Whether the alarm still describes an attempt that ended while it was raised."""
+        return self is AlarmKind.LOSS_NOT_FINITE
+
 
 class Alarm(Record, frozen=True, kw_only=True):
     """Something that begins to be wrong with a running job, or is over. Key: the job.
@@ -40,7 +45,8 @@ class Alarm(Record, frozen=True, kw_only=True):
         value: The number seen.
         usual: What was usual before.
         limit: The number beyond which `value` is an alarm.
-        activity: `hang` only: what the job's GPUs did meanwhile, `waiting` or `idle`; null where only the log shows the hang.
+        activity: `hang`: what the job's GPUs did meanwhile, `waiting` or `idle`; null where only the log shows the hang.
+            `gpus_idle`: `idle` where all GPUs of the job are.
         gpu_hours: `gpus_idle` only: GPU-hours without work so far.
         detail: The same in a sentence.
         evidence: The line that shows it, then one of before.

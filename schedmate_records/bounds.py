@@ -32,7 +32,6 @@ _NAME_FIELDS = frozenset({
     "sluid",
     "model_name", "task_type", "dataset_train", "dataset_valid", "iter_type",
 })  # fmt: skip
-_TIMES = frozenset({"time", "since", "seen", "until"})
 _COUNTS: dict[str, int] = {
     **dict.fromkeys(("rank", "slowest", "attempt", "ranks"), RANKS),
     **dict.fromkeys(("seq", "first_line", "first_piece", "offset", "partition", "line", "revision", "size"), _MOST),
@@ -91,7 +90,7 @@ def _check_of(field: msgspec.structs.FieldInfo, kinds: set[Any]) -> _Check | Non
         found = _names_check(name)
     elif name in _COUNTS and kinds & {int, float}:
         found = _count_check(name, _COUNTS[name])
-    elif name in _TIMES and float in kinds:
+    elif name in {"time", "since", "seen", "until"} and float in kinds:
         found = _time_check(name)
     elif any(_is_struct(kind) for kind in kinds):
         found = _check_fields

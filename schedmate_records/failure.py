@@ -51,13 +51,6 @@ class FailureSource(StrEnum):
     NONE = "none"
     """Nothing: the record takes an earlier verdict back."""
 
-    @classmethod
-    def _missing_(cls, value: object) -> "FailureSource | None":
-        """Read what version 0.1 wrote: node evidence behind a `+` or `-` of the source, and nothing for `none`."""
-        if value == "":
-            return cls.NONE
-        return next((one for one in cls if str(value).startswith((f"{one}+", f"{one}-"))), None)
-
 
 RULES = "rules"
 """`Opinion.by` of what the rules and the nodes' evidence state."""
@@ -106,7 +99,7 @@ class Failure(Record, frozen=True, kw_only=True):
         node: Host that printed the root line; the suspect, where the type is infrastructure. Empty where not known.
         node_evidence: True where that node's own log or its GPU samples confirm the fault. What a job prints is no such evidence.
         drain: Where `node_evidence` is true: whether one of the events on that node is fatal and on the list of those that may lead to a
-            drain. Null where there is no such evidence, or an earlier version wrote the record.
+            drain. Null where there is no such evidence.
         recovery_action: What the driver of the faulty GPU on that node states last that it needs; null where it states nothing.
         rank: Rank that printed it.
         root: The line that explains the failure; null where the log has none (for example, killed from outside).

@@ -12,7 +12,7 @@ PIPE = "pipe"
 
 
 class EventKind(StrEnum):
-    """What happened. The last three come from those who ship and read logs, not from a scheduler."""
+    """What happened. `lines_lost` and what follows it come from producers and workers, not from a scheduler."""
 
     SUBMITTED = "submitted"
     STARTED = "started"
@@ -24,14 +24,18 @@ class EventKind(StrEnum):
     LINES_LOST = "lines_lost"
     ID_CONFLICT = "id_conflict"
     LINES_PASSED_OVER = "lines_passed_over"
+    RANK_STARTED = "rank_started"
+    RANK_ENDED = "rank_ended"
 
 
 PRODUCER_EVENTS: dict[str, frozenset[EventKind]] = {
-    PIPE: frozenset({EventKind.STARTED, EventKind.ENDED, EventKind.LINES_LOST}),
+    PIPE: frozenset(
+        {EventKind.STARTED, EventKind.ENDED, EventKind.LINES_LOST, EventKind.RANK_STARTED, EventKind.RANK_ENDED}
+    ),
     PRODUCER: frozenset({EventKind.LINES_LOST}),
 }
-"""What `pipe-events` may hold, by `JobEvent.scheduler`: a pipe reports the life of its own command, and every producer of logs the
-lines that it lost. Everything else is for schedulers to report."""
+"""What `pipe-events` may hold, by `JobEvent.scheduler`: a pipe reports the life of its own command or rank, and every producer of logs
+the lines that it lost. From the ranks, the worker derives when the job started and ended. Everything else is for schedulers to report."""
 
 
 class JobEvent(Record, frozen=True, kw_only=True):
@@ -62,8 +66,9 @@ class JobEvent(Record, frozen=True, kw_only=True):
         time_limit_s: The scheduler ends the job after so many seconds of running; null for no limit, or where not known.
         workload: `submitted`: what the job trains, as its source shows; null if the source was not read. `described`: the same with what a
             language model found since; of the attempt that there was by then.
-        exit_code: `ended` only.
-        signal: `ended` only: the signal that killed the job; 0 for none.
+        rank: `rank_started` and `rank_ended` only: the rank that a pipe runs.
+        exit_code: `ended` and `rank_ended` only.
+        signal: The same: the signal that killed the job; 0 for none.
         state: `ended` only: the scheduler's own word (`FAILED`, `TIMEOUT`, `NODE_FAIL`, `OUT_OF_MEMORY`, `CANCELLED`, `COMPLETED`).
         packed_with: `packed` and `unpacked`: the job that was packed with this one, or left. Each of the two jobs gets its own event.
         newcomer: `packed` only: true for the job that was packed later, false for the one that already ran.
@@ -93,6 +98,7 @@ class JobEvent(Record, frozen=True, kw_only=True):
     memory_gib: float | None = None
     time_limit_s: float | None = None
     workload: Workload | None = None
+    rank: int | None = None
     exit_code: int | None = None
     signal: int | None = None
     state: str = ""

@@ -43,8 +43,10 @@ class JobMetric(Record, frozen=True, kw_only=True):
         step_time_s: Seconds per training iteration: the median over the newest reports, outliers out.
         throughput: Median throughput, in `throughput_unit`.
         throughput_unit: `samples/s`, `tokens/s`, `it/s`, with `/gpu` where the log gives it per device.
-        loss: Training loss of the newest report; null also where it is no number.
+        loss: Newest training loss that was printed; null also where it is no number.
         loss_not_finite: The newest loss is printed and is NaN or infinite.
+        loss_step: Training step at which that loss was printed, which may be an earlier one than `step`; of a loss that is no number, the
+            step since when it is none. Null where not known.
         confidence: 0 to 1.
         method: How step time was obtained: `stated`, `rate`, `timestamps`, `arrival`, `model` (stated, by a language
             model's reading that the clock confirms) or `unknown`.
@@ -74,6 +76,7 @@ class JobMetric(Record, frozen=True, kw_only=True):
     throughput_unit: str | None = None
     loss: float | None = None
     loss_not_finite: bool = False
+    loss_step: int | None = None
     confidence: float = 0.0
     method: str = "unknown"
     reports: int = 0

@@ -4,11 +4,6 @@ import socket
 import ssl
 from collections.abc import Iterator
 
-_HOST = {62, 64}  # X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH
-_DATE = {9, 10}  # X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS_EXPIRED
-_REFUSED_CERTIFICATE = ("BAD_CERTIFICATE", "CERTIFICATE_REQUIRED", "CERTIFICATE_UNKNOWN", "ALERT_UNKNOWN_CA")
-
-
 _OTHERS: tuple[tuple[type[OSError], str], ...] = (
     (socket.gaierror, "no host has the name in {where}: check the address"),
     (ConnectionRefusedError, "nothing listens at {where}: is the server running, and is the port right?"),
@@ -44,16 +39,21 @@ def untrusted(error: BaseException) -> bool:
 
 
 def _certificate(error: ssl.SSLCertVerificationError, where: str) -> str:
-    if error.verify_code in _HOST:
+    # X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH
+    if error.verify_code in {62, 64}:
         return f"the certificate of {where} is for another host name: use the name that it was made for, or make one for this name"
-    if error.verify_code in _DATE:
+    # X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS_EXPIRED
+    if error.verify_code in {9, 10}:
         return f"the certificate of {where} is expired or not valid yet: renew it, and check the clocks"
     return f"the certificate of {where} is signed by an authority that is not trusted here ({error.verify_message}): name its CA file"
 
 
 def _tls(error: ssl.SSLError, where: str) -> str:
     reason = error.reason or str(error)
-    if any(word in reason for word in _REFUSED_CERTIFICATE):
+    if any(
+        word in reason
+        for word in ("BAD_CERTIFICATE", "CERTIFICATE_REQUIRED", "CERTIFICATE_UNKNOWN", "ALERT_UNKNOWN_CA")
+    ):
         return f"{where} does not accept our client certificate, or wants one and got none"
     return f"{where} does not accept TLS from us ({reason}): is it the TLS port?"
 

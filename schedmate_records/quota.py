@@ -67,10 +67,10 @@ class Quota(Record, frozen=True, kw_only=True):
         waiting: What high-priority jobs in the queue ask for.
         spot_in_use: What spot jobs hold.
         spot_waiting: What spot jobs in the queue ask for.
-        eviction_rate: Evictions of each start of a spot job within the guaranteed hours.
+        eviction_rate: Evictions over evictions and guaranteed periods that were kept, in the last four hours.
         longest_wait_s: For how long the spot job that waits longest has waited, in seconds.
-        forecaster: `org_linear`; `last_value` where too little is known; `present` where nothing is, and demand is taken to stay as it is;
-            `none` where there is no forecast.
+        forecaster: `boosted_trees`; `last_value` where too little is known; `present` where nothing is known and demand is assumed to stay
+            as it is; `none` where there is no forecast.
         history_h: Hours of demand that the forecast rests on.
         organisations: Demand by organisation, the largest first.
         beyond: Spot jobs that do not fit into the quota, and those that are held for that.

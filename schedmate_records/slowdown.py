@@ -20,7 +20,7 @@ class Slowdown(Record, frozen=True, kw_only=True):
         after_s: Seconds per step after the packing: of the newest reports, or of the spans since its warm-up where these are longer.
         ratio: Throughput after over throughput before, `before_s / after_s`.
         threshold: The ratio below which this record is made.
-        confidence: How sure it is that the ratio is below the threshold, by a rank test; 0.95 at least. Null in records of before.
+        confidence: How sure it is that the ratio is below the threshold, by a rank test; at least 0.95.
         recovered: Throughput after the packing's end over throughput before it; null until that was measured.
         steps_after: Steps that the job made between the packing and the measurement.
         evidence: A report before and a report after.

@@ -23,7 +23,6 @@ Windows = Callable[[Decision], Mapping[str, str]]
 MAX_FILE = 1 << 20
 MAX_FILES = 64  # files of one bundle; a large cluster must not fill the disk
 MAX_BUNDLES = 500  # bundles that are kept; the oldest are deleted
-_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 class Bundles:
@@ -52,7 +51,7 @@ class Bundles:
         try:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
             for name, text in list(parts.items())[:MAX_FILES]:
-                file = path / _UNSAFE.sub("_", name)[:128]
+                file = path / re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:128]
                 file.touch(mode=0o600)
                 file.write_bytes(text.encode(errors="replace")[-MAX_FILE:])
             self._tidy()

@@ -6,14 +6,15 @@ scheduler's command or its output would read as anything else.
 
 import re
 
+CHECKPOINT_VARIABLE = "SCHEDMATE_CHECKPOINT"
+"""The environment variable in which a job that starts again finds the path, where the scheduler can set one."""
 WORD = "schedmate-checkpoint="
-_PATH = re.compile(r"[A-Za-z0-9_./@:+~%-][A-Za-z0-9_./@:+~%=-]{0,1023}", re.ASCII)
 _NOTE = re.compile(rf"(?:^|\s){WORD}\S*")
 
 
 def is_tellable(path: str) -> bool:
     """True for a path that may be passed to its job."""
-    return bool(_PATH.fullmatch(path))
+    return bool(re.fullmatch(r"[A-Za-z0-9_./@:+~%-][A-Za-z0-9_./@:+~%=-]{0,1023}", path, flags=re.ASCII))
 
 
 def add_note(comment: str, path: str) -> str:

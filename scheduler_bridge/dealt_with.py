@@ -10,8 +10,6 @@ from schedmate_records import BY_RECORD, DecisionResult, InvalidRecord, Outcome,
 TOPIC = BY_RECORD[DecisionResult].name
 BACK = 7 * 86400.0
 """Seconds that the first look goes back. A decision that claims to live longer is over by then."""
-POLL_MS = 500
-"""The longest wait for one answer of the broker: the ends are known beforehand, so a look waits only for what is on its way."""
 OPEN = frozenset({Outcome.SHADOWED, Outcome.DEFERRED})
 """Outcomes after which somebody else may still carry a decision out."""
 
@@ -34,7 +32,8 @@ class DealtWith:
             self._begin()
         ends = self._consumer.end_offsets(self._parts)
         while any(self._consumer.position(part) < ends[part] for part in self._parts):
-            for records in self._consumer.poll(timeout_ms=POLL_MS).values():
+            # The ends are known beforehand, so a poll of at most 500 ms waits only for records that are on their way.
+            for records in self._consumer.poll(timeout_ms=500).values():
                 for record in records:
                     self._add_result(record.value or b"")
         return decision_id in self._known

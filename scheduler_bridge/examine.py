@@ -9,9 +9,6 @@ from .guardrails import Objection, Wait, objection_of_node, objection_of_state
 from .journal import Journal
 from .schedulers import Actuator, JobView, NodeView
 
-NOTED_BEFORE = frozenset({Action.EVICT, Action.CANCEL, Action.CANCEL_PACKING, Action.HOLD, Action.RELEASE})
-"""Actions whose key is stored at the scheduler before they are carried out: the key alone proves nothing."""
-
 
 @dataclass(frozen=True, slots=True)
 class Examination:
@@ -52,7 +49,12 @@ def examine(actuator: Actuator, journal: Journal, decision: Decision, *, again: 
     # What a job prints leads to an action in its own favour, or in that of the job that was slowed or waits.
     favoured = beneficiary or job
     judged = job
-    if job and again and decision.action in NOTED_BEFORE:
+    # The key of these actions is stored at the scheduler before they are carried out, so it alone proves nothing.
+    if (
+        job
+        and again
+        and decision.action in (Action.EVICT, Action.CANCEL, Action.CANCEL_PACKING, Action.HOLD, Action.RELEASE)
+    ):
         judged = replace(job, acts=tuple(key for key in job.acts if key != act_key(decision)))
     verdict = objection_of_state(decision, judged, beneficiary)
     return Examination(verdict, job, favoured.user if favoured else "")

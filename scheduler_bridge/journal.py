@@ -21,8 +21,8 @@ from .verdicts import Verdicts
 
 log = structlog.get_logger(__name__)
 
-FIRST_LOOK_S, LONGEST_LOOK_S = 0.25, 2.0
-"""Until a waiting decision is looked at again; doubled every time, up to the second. A job event makes the bridge look at once."""
+FIRST_LOOK_S = 0.25
+"""Seconds until a waiting decision is looked at again; doubled every time. A job event makes the bridge look at once."""
 
 
 @dataclass(slots=True)
@@ -146,7 +146,8 @@ class Journal:
         watch.why = wait.reason
         watch.since = self.clock()
         watch.due = watch.since + watch.pause
-        watch.pause = min(2 * watch.pause, LONGEST_LOOK_S)
+        # A waiting decision is looked at every 2 s at least.
+        watch.pause = min(2 * watch.pause, 2.0)
 
     def defer(self, decision: Decision, limit: LimitReached) -> None:
         """Let a decision wait for an hourly limit; written down the first time."""

@@ -8,7 +8,6 @@ from schedmate_records import UserError
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEKLY = re.compile(rf"(daily|{'|'.join(DAYS)})\s+([0-9]{{2}}):([0-9]{{2}})\s*-\s*([0-9]{{2}}):([0-9]{{2}})", re.ASCII)
-_DAY = timedelta(days=1)
 
 
 class WindowError(UserError):
@@ -66,7 +65,7 @@ class Window:
         minute = at.hour * 60 + at.minute
         if self.begin < self.end:
             return self._is_on(at) and self.begin <= minute < self.end
-        return (self._is_on(at) and minute >= self.begin) or (self._is_on(at - _DAY) and minute < self.end)
+        return (self._is_on(at) and minute >= self.begin) or (self._is_on(at - timedelta(days=1)) and minute < self.end)
 
     def __str__(self) -> str:
         return self.text

@@ -4,23 +4,6 @@ from prometheus_client import Counter, Gauge
 
 from schedmate_records import Outcome
 
-_REFUSING = (
-    "actuator",
-    "approval",
-    "bounds",
-    "budget",
-    "cooldown",
-    "job-state",
-    "node-state",
-    "once",
-    "progress",
-    "signature",
-    "verdict",
-    "witness",
-)
-_LIMITS = ("cluster-limit", "node-limit", "user-limit")
-_SCOPES = ("cluster", "node", "user")
-
 
 class BridgeMetrics:
     """What one bridge did since it started."""
@@ -28,35 +11,35 @@ class BridgeMetrics:
     def __init__(self) -> None:
         self.proposed = Counter("schedmate_bridge_proposed", "Decisions made and published.", registry=None)
         self.repeats = Counter(
-            "schedmate_bridge_repeats", "Findings and decisions that were known already.", registry=None
+            "schedmate_bridge_repeats", "Findings and decisions that were already known.", registry=None
         )
         self.outcomes = Counter(
             "schedmate_bridge_outcomes",
-            "Decisions that are settled, by what became of them (topic decision-results).",
+            "Decisions with a final result, by outcome (topic decision-results).",
             ["outcome"],
             registry=None,
         )
         self.refused = Counter(
-            "schedmate_bridge_refused", "Decisions refused, by the guardrail.", ["guardrail"], registry=None
+            "schedmate_bridge_refused", "Decisions refused, by guardrail.", ["guardrail"], registry=None
         )
         self.deferred = Counter(
             "schedmate_bridge_deferred",
-            "Decisions that had to wait for an hourly limit, by the limit.",
+            "Decisions delayed by an hourly limit, by limit.",
             ["guardrail"],
             registry=None,
         )
-        self.waiting = Gauge("schedmate_bridge_waiting", "Decisions that wait now.", registry=None)
+        self.waiting = Gauge("schedmate_bridge_waiting", "Decisions that wait.", registry=None)
         self.awaiting_approval = Gauge(
-            "schedmate_bridge_awaiting_approval", "Decisions that wait for a person's approval now.", registry=None
+            "schedmate_bridge_awaiting_approval", "Decisions that wait for approval.", registry=None
         )
         self.stops = Gauge(
             "schedmate_bridge_stops",
-            "Stops in force now: while there is one, nothing is carried out.",
+            "Active stops. While there is one, no decision is carried out.",
             registry=None,
         )
         self.actions_last_hour = Gauge(
             "schedmate_bridge_actions_last_hour",
-            "Actions of the last hour that count: all (cluster), and those of the user and against the node that have most.",
+            "Actions of the last hour that count towards a limit: of the cluster, of the user with most, and against the node with most.",
             ["scope"],
             registry=None,
         )
@@ -66,9 +49,22 @@ class BridgeMetrics:
         for outcome in Outcome:
             if outcome.final:
                 self.outcomes.labels(outcome.value)
-        for guardrail in _REFUSING:
+        for guardrail in (
+            "actuator",
+            "approval",
+            "bounds",
+            "budget",
+            "cooldown",
+            "job-state",
+            "node-state",
+            "once",
+            "progress",
+            "signature",
+            "verdict",
+            "witness",
+        ):
             self.refused.labels(guardrail)
-        for limit in _LIMITS:
+        for limit in ("cluster-limit", "node-limit", "user-limit"):
             self.deferred.labels(limit)
-        for scope in _SCOPES:
+        for scope in ("cluster", "node", "user"):
             self.actions_last_hour.labels(scope)

@@ -22,7 +22,7 @@ from schedmate_records import (
 from .guardrails import Objection
 from .journal import Journal
 from .ledger import WITHDRAWN, LedgerEntry
-from .policies import OF_FAILURES, cancel_hung, drain, hold, propose
+from .policies import OF_ALARMS, OF_FAILURES, drain, hold, propose
 
 log = structlog.get_logger(__name__)
 
@@ -49,13 +49,15 @@ class Proposals:
         self.retract(alarm)
 
     def retract(self, alarm: Alarm) -> None:
-        """Conclude what a hang led to that is over, where nothing was done about it yet."""
-        if alarm.kind is not AlarmKind.HANG or alarm.raised:
+        """Conclude decisions on a hang or on idle GPUs that are over, where nothing was done about them yet."""
+        policy = OF_ALARMS.get(alarm.kind)
+        if policy is None or alarm.raised:
             return
+        over = "the hang is" if alarm.kind is AlarmKind.HANG else "the idle time of its GPUs is"
         for entry in self._journal.ledger.about(alarm.job, alarm.attempt, alarm.incarnation):
             about = entry.decision
-            if about and about.policy == cancel_hung.POLICY and entry.untouched and about.time <= alarm.time:
-                self._journal.conclude(about, Objection("alarm", f"the hang is over: {alarm.detail}"))
+            if about and about.policy == policy and entry.untouched and about.time <= alarm.time:
+                self._journal.conclude(about, Objection("alarm", f"{over} over: {alarm.detail}"))
 
     def on_quota(self, quota: Quota) -> None:
         """Propose which jobs to hold and which to release, unless the quota is no longer in force."""

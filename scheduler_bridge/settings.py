@@ -127,6 +127,10 @@ class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
     cancel_hung_seconds: PositiveFloat = Field(
         1800.0, description="A job that has hung for so long, by its log and by its GPUs, is cancelled."
     )
+    cancel_idle_seconds: NonNegativeFloat = Field(
+        0.0,
+        description="A job whose GPUs have all been idle for so long is cancelled, after two notifications of its user; 0: never.",
+    )
     node_cooldown_seconds: NonNegativeFloat = Field(
         3600.0, description="Time between two drains of one node, or two returns to service."
     )

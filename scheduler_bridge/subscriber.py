@@ -1,9 +1,11 @@
 """Decisions for a scheduler that has no actuator: an iterator with explicit acknowledgement, directly on kafka-python.
 
+An example:
+
 with subscribe("localhost:9092", group="my-scheduler") as decisions:
-for delivery in decisions:
-carry_out(delivery.decision)
-delivery.ack()
+    for delivery in decisions:
+        carry_out(delivery.decision)
+        delivery.ack()
 """
 
 import threading

@@ -5,9 +5,6 @@ from typing import NamedTuple
 
 from schedmate_records import Failure
 
-KEPT = 10_000
-"""Attempts whose newest verdict is known; the oldest have ended long ago."""
-
 
 class Verdict(NamedTuple):
     """What is kept of one.
@@ -48,7 +45,8 @@ class Verdicts:
         told = failure.root is not None
         self._newest[attempt] = Verdict(failure.revision, cause_of(failure), told, failure.step, failure.epoch)
         self._newest.move_to_end(attempt)
-        if len(self._newest) > KEPT:
+        # 10,000 attempts are kept; the oldest have ended long ago.
+        if len(self._newest) > 10_000:
             self._newest.popitem(last=False)
         return True
 

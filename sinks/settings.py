@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pydantic import BaseModel, Field, PositiveFloat, PositiveInt
+from pydantic import BaseModel, Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 
 class ClickHouseSettings(BaseModel, frozen=True, extra="forbid"):
@@ -19,6 +19,12 @@ class ClickHouseSettings(BaseModel, frozen=True, extra="forbid"):
     )
     reader_password_file: Path | None = Field(None, description="A file that holds the password of reader.")
     retention_days: PositiveInt = Field(90, description="How long rows are kept.")
+    job_lines_days: NonNegativeInt = Field(
+        0, description="How long the lines of jobs are kept for `schedmate logs`; 0: they are not stored."
+    )
+    job_lines_mb: PositiveFloat = Field(
+        200.0, description="Megabytes of lines that are stored of each job and day (UTC)."
+    )
     batch_rows: PositiveInt = Field(20_000, description="Messages that make a batch full.")
     batch_seconds: PositiveFloat = Field(0.5, description="A batch is not waited for longer than this.")
 
@@ -30,3 +36,6 @@ class RedisSettings(BaseModel, frozen=True, extra="forbid"):
     ssl_cafile: str = Field("", description="Certificate authority of rediss://, PEM; empty: the system's own.")
     prefix: str = Field("schedmate:", description="Prefix of all keys.")
     expire_days: PositiveFloat = Field(7.0, description="A job's state goes so long after its last change.")
+    job_series: NonNegativeInt = Field(
+        0, description="Running jobs that have Prometheus series of their own at the sink, at most; 0: none."
+    )

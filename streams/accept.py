@@ -36,16 +36,7 @@ CUT = 1 << 20
 """Number of bytes that it holds of a larger one: enough to see what it was. The topic has the rest for as long as it keeps it."""
 _KEY = 1024
 """Bytes of a key that a dead letter holds: longer than any job's id."""
-_LIFE = ("nodes", "command", "directory", "user", "branch", "name", "exit_code", "signal", "detail")
-"""What a pipe may report of its command in addition to the identity of the event."""
-_LOSS = ("nodes", "lines", "detail")
-"""The same of lines that a producer lost."""
-_IDENTITY = ("id", "job", "attempt", "incarnation", "kind", "time", "scheduler")
 _STREAMS = ("stdout", "stderr")
-_TEXT_FIELDS = ("message", "log")
-_JOB_FIELDS = ("job", "job_id", "slurm_job_id")
-_NODE_FIELDS = ("host", "node")
-_TIME_FIELDS = ("timestamp", "date", "@timestamp", "time")
 
 
 def accept(message: Message, report: Callable[[str], None] | None = None) -> Record:
@@ -111,8 +102,13 @@ def _pipe_event(message: Message) -> JobEvent:
         raise InvalidRecord(
             f"expected one node, the one that the pipe runs on, got {len(event.nodes)}: only schedulers' watchers name all nodes of a job"
         )
-    reported = _LOSS if event.kind is EventKind.LINES_LOST else _LIFE
-    return JobEvent(**{name: getattr(event, name) for name in (*_IDENTITY, *reported)})
+    # What a pipe may report: the identity of the event, and either the lines that were lost or its own command.
+    reported = ["id", "job", "attempt", "incarnation", "kind", "time", "scheduler", "nodes", "detail"]
+    if event.kind is EventKind.LINES_LOST:
+        reported += ["lines"]
+    else:
+        reported += ["command", "directory", "user", "branch", "name", "exit_code", "signal"]
+    return JobEvent(**{name: getattr(event, name) for name in reported})
 
 
 def _log_chunk(message: Message, report: Callable[[str], None]) -> LogChunk:
@@ -131,7 +127,7 @@ def _log_chunk(message: Message, report: Callable[[str], None]) -> LogChunk:
                 fields = {}
             if "lines" in fields:
                 raise
-        text = next((fields[name] for name in _TEXT_FIELDS if isinstance(fields.get(name), str)), None)
+        text = next((fields[name] for name in ("message", "log") if isinstance(fields.get(name), str)), None)
         if text is not None:
             return _foreign(message, text, fields, report)
     return _foreign(message, value.decode(errors="backslashreplace"), {}, report)
@@ -139,7 +135,7 @@ def _log_chunk(message: Message, report: Callable[[str], None]) -> LogChunk:
 
 def _foreign(message: Message, text: str, fields: Mapping[str, Any], report: Callable[[str], None]) -> LogChunk:
     """Return a chunk of the lines of `text`. A field of `fields` that cannot be read is reported and gets its default."""
-    job = _name(fields, _JOB_FIELDS, report) or _key(message)
+    job = _name(fields, ("job", "job_id", "slurm_job_id"), report) or _key(message)
     if not job:
         raise InvalidRecord(
             "expected the job's id as the message's key, or in a field `job` of the JSON object; got neither: "
@@ -153,7 +149,7 @@ def _foreign(message: Message, text: str, fields: Mapping[str, Any], report: Cal
         report(f"expected {' or '.join(_STREAMS)} in stream, got {_quoted(stream)}")
     return LogChunk(
         job=job,
-        node=_name(fields, _NODE_FIELDS, report),
+        node=_name(fields, ("host", "node"), report),
         rank=number or 0,
         stream=stream if stream in _STREAMS else "stdout",
         lines=text.rstrip("\n").split("\n"),
@@ -192,7 +188,7 @@ def _key(message: Message) -> str:
 
 
 def _time(fields: Mapping[str, Any], otherwise: float, report: Callable[[str], None]) -> float:
-    for name in _TIME_FIELDS:
+    for name in ("timestamp", "date", "@timestamp", "time"):
         if (value := fields.get(name)) is None:
             continue
         if 0 < (time := _seconds(value)) <= LATEST:

@@ -86,7 +86,15 @@ _ROLES = (
         ),
         writes=(
             *("job-metrics", "failures", "slowdowns", "alarms", "checkpoints", "estimates", "model-questions"),
-            *("job-events", "placements", "node-findings", "gpu-activity", "dead-letters", *STATE_TOPICS),
+            *(
+                "job-events",
+                "pipe-events",
+                "placements",
+                "node-findings",
+                "gpu-activity",
+                "dead-letters",
+                *STATE_TOPICS,
+            ),
             "job-logs",  # the lines of OpenTelemetry's requests, under their jobs' keys
         ),
         sees=ALL,
@@ -115,6 +123,7 @@ _ROLES = (
         group="-spot",
     ),
     Role("sink", "`sink`", reads=STORED, writes=("dead-letters",), group="-sink"),
+    Role("sink-lines", "`sink`, where it stores the lines of jobs", reads=("job-logs",), group="-lines"),
     Role(
         "bridge",
         "`bridge`",

@@ -10,7 +10,7 @@ from typing import Protocol, Self
 
 from schedmate_records import Position, Record, UserError, encode, topic_of
 
-from .producer import Outgoing, Producer, Refused
+from .producer import Outgoing, Producer
 
 __all__ = [
     "BrokerUnavailable",
@@ -18,7 +18,6 @@ __all__ = [
     "Message",
     "Outgoing",
     "Producer",
-    "RefusedMessage",
     "TransportError",
     "outgoing",
 ]
@@ -46,10 +45,6 @@ class TransportError(UserError):
 
 class BrokerUnavailable(TransportError):
     """The broker is away or slow: the same may succeed later, with nothing changed here."""
-
-
-class RefusedMessage(TransportError, Refused):
-    """The broker will never take this message; others it may."""
 
 
 class Consumer(Protocol):

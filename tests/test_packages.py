@@ -1,5 +1,6 @@
 """Imports between the packages of the product go one way, and are relative within a package."""
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,30 @@ def test_a_package_imports_only_packages_below_it(package: str) -> None:
         if name in MAY_IMPORT.keys() - {package} - MAY_IMPORT[package]
     }
     assert not found
+
+
+def test_processors_use_no_disk_and_no_network() -> None:
+    for file in (ROOT / "processors").rglob("*.py"):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        used = {each.module.partition(".")[0] for each in imports(file)} & {
+            "subprocess",
+            "socket",
+            "tempfile",
+            "shutil",
+        }
+        called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        used |= called & {
+            "open",
+            "io.open",
+            "os.fork",
+            "os.listdir",
+            "os.open",
+            "os.scandir",
+            "os.walk",
+            "Path.cwd",
+            "Path.home",
+        }
+        assert not used, file
 
 
 @pytest.mark.parametrize("package", sorted(MAY_IMPORT))

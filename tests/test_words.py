@@ -16,23 +16,22 @@ REPLACED = re.compile(
 ALLOWED = {
     "schedmate/advisor/history_file.py": {"told"},  # a table of existing files
     "schedmate_records/job_event.py": {"newcomer"},  # a field of a record
-    "sinks/clickhouse/tables_of_jobs.py": {"newcomer"},
     "sinks/clickhouse/queries/disagreements.sql": {"said"},  # columns of views
     "sinks/clickhouse/queries/node_findings.sql": {"told"},
     "schedmate/pipe.py": {"say"},  # a function of `streams`
 }
 """Words that a file may hold."""
 CEILINGS = {
-    "docs": 16,
-    "processors": 1078,
+    "docs": 5,
+    "processors": 430,
     "schedmate": 0,
-    "schedmate/analysis": 49,
-    "schedmate/models": 8,
-    "schedmate/simulate": 52,
+    "schedmate/analysis": 19,
+    "schedmate/models": 2,
+    "schedmate/simulate": 13,
     "schedmate_records": 0,
-    "scheduler_bridge": 95,
+    "scheduler_bridge": 82,
     "sinks": 0,
-    "streams": 89,
+    "streams": 60,
 }
 """Most occurrences in a folder, without the folders in it that have a number of their own. Lower a number, never raise it."""
 SKIPPED = {"api", "man", "schemas", "migrations"}

@@ -93,16 +93,20 @@ def score(wanted: str, verbose: bool) -> Counts:
         counts.lines += len(left)
         found = dict[int, str]()
         for number, text, one in find(folder, reader):
-            if found.get(number) == one.says.value:
+            if found.get(number) == one.report.value:
                 continue  # a bar that is drawn again
-            found[number] = one.says.value
+            found[number] = one.report.value
             label = left.pop(number, None)
-            if label is None or label.what != one.says.value:
-                counts.extra[one.says.value] += 1
+            if label is None or label.what != one.report.value:
+                counts.extra[one.report.value] += 1
                 if label:
                     counts.missed[label.what] += 1
                 _tell(
-                    verbose, log, number, f"expected {label.what if label else 'nothing'}, found {one.says.value}", text
+                    verbose,
+                    log,
+                    number,
+                    f"expected {label.what if label else 'nothing'}, found {one.report.value}",
+                    text,
                 )
                 continue
             counts.right[label.what] += 1

@@ -16,11 +16,13 @@ from rich.table import Table
 
 from benchmarks.forecast.deep_ar import DeepAr
 from benchmarks.forecast.dlinear import DLinear
+from benchmarks.forecast.org_linear import OrgLinear
 from benchmarks.forecast.scores import Scores, score
 from benchmarks.forecast.traces import helios_earth, spot_2026
 from benchmarks.simulate import plots
-from processors.spot.forecast import Calibrated, DemandHistory, Forecast, Forecaster, OrgLinear
+from processors.spot.forecast import Calibrated, DemandHistory, Forecast, Forecaster
 from processors.spot.forecast.baselines import Naive
+from processors.spot.forecast.boosted_trees import BoostedTrees
 from schedmate.simulate.outcomes import write_table
 
 RESULTS = Path(__file__).parent / "results"
@@ -30,6 +32,8 @@ COLUMNS = (
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
 SETS: dict[str, Callable[[Path], DemandHistory]] = {"helios-earth": helios_earth, "spot-2026": spot_2026}
 MODELS: dict[str, Callable[[], Forecaster]] = {
+    "boosted trees": BoostedTrees,
+    "boosted trees, calibrated": lambda: Calibrated(BoostedTrees()),
     "OrgLinear": OrgLinear,
     "OrgLinear, calibrated": lambda: Calibrated(OrgLinear()),
     "DLinear": DLinear,

@@ -3,8 +3,9 @@
 import numpy as np
 
 from processors.spot.forecast import DemandHistory, Forecast, Windows
-from processors.spot.forecast.adam import Adam
 from processors.spot.forecast.demand import Floats
+
+from .adam import Adam
 
 SMALLEST_DEVIATION = 0.01
 BATCH = 128

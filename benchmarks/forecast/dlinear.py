@@ -4,7 +4,8 @@ import numpy as np
 
 from processors.spot.forecast import DemandHistory, Forecast, Windows
 from processors.spot.forecast.demand import Floats
-from processors.spot.forecast.network import decompose
+
+from .network import decompose
 
 
 class DLinear:

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 from rich.progress import Progress
 
-from processors.advise.predictors import pai
 from processors.advise.predictors.job import Completion
-from processors.advise.predictors.methods import SIX
 from processors.advise.predictors.sacct import read_sacct
+from schedmate.advisor import pai
 
 from . import plots, report
+from .methods import SIX
 from .prediction import ADVISOR, NAMES, predict
 from .scheduling import OBJECTIVES
 from .september import run as run_september

@@ -10,10 +10,10 @@ from processors.advise.predictors.advisor import AdvisorModel
 from processors.advise.predictors.dataset import Dataset, Vector, build
 from processors.advise.predictors.features import KEYS, Encoders
 from processors.advise.predictors.job import Completion
-from processors.advise.predictors.methods import PRELIMINARY, SIX
 from processors.advise.predictors.similar import gather
 
 from .adaptive import intervals
+from .methods import PRELIMINARY, SIX
 from .plain_trees import PlainTrees
 
 TRAIN, VALIDATION = 0.70, 0.15

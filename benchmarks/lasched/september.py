@@ -20,11 +20,11 @@ from processors.advise.predictors.dataset import Dataset, Vector, build
 from processors.advise.predictors.features import Encoders
 from processors.advise.predictors.intervals import AdaptiveMargins
 from processors.advise.predictors.job import Completion
-from processors.advise.predictors.methods import PRELIMINARY, SIX
 from processors.advise.predictors.similar import CandidateTable, gather
 
 from .adaptive import intervals
 from .baselines import KEYS, last_five
+from .methods import PRELIMINARY, SIX
 from .plain_trees import PlainTrees
 from .traces import venus
 

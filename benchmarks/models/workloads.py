@@ -13,9 +13,9 @@ from processors.advise.agent.claims import FIELDS
 from processors.advise.agent.prompt import KIND
 from processors.advise.metadata import Job
 from processors.advise.metadata.reading import workload
-from processors.advise.tree import SourceTree
 from schedmate.models.language_models import ask_or_none
 from schedmate_records import Workload
+from scheduler_bridge.sources.tree import DirectoryTree
 from streams.model_worker.language_model import LanguageModel
 
 from ..workloads import JOBS, matches, write_tree
@@ -44,13 +44,15 @@ def measure(model: LanguageModel, most: int, concurrency: int) -> Iterator[Tally
 def _jobs(scratch: Path) -> Iterator[tuple[Path, dict[str, Any], Workload]]:
     for place, job in enumerate(random.Random(0).sample(JOBS, len(JOBS))):
         tree = write_tree(scratch / str(place), job["tree"])
-        found = workload(Job(tree, tree / job["directory"], job["command"], job["devices"], job["nodes"]))
+        found = workload(
+            DirectoryTree(tree), Job(tree, tree / job["directory"], job["command"], job["devices"], job["nodes"])
+        )
         yield tree, job, found
 
 
 def _ask(model: LanguageModel, tree: Path, job: dict[str, Any], found: Workload) -> tuple[Filled, Noted]:
     noted = Noted(model, KIND)
-    return fill(Workload(gpus=found.gpus), Tools(SourceTree(tree)), job["command"], ask_or_none(noted)), noted
+    return fill(Workload(gpus=found.gpus), Tools(DirectoryTree(tree)), job["command"], ask_or_none(noted)), noted
 
 
 def _points(found: Workload, name: str, accepted: list[Any]) -> dict[str, float]:

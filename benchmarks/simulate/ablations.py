@@ -44,7 +44,7 @@ class Result(msgspec.Struct, frozen=True):
 
 def main() -> None:
     made = parser(".ablations", __doc__, seeds=10)
-    add_cluster(made, NODES)
+    add_cluster(made, NODES, 0.125)
     add_fresh(made)
     wanted = made.parse_args()
     variants = [*((1, name) for name in ("gfs", *PARTS)), *((hours, "gfs") for hours in HOURS if hours > 1)]

@@ -5,11 +5,13 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
+from benchmarks.forecast.org_linear import OrgLinear
 from benchmarks.simulate.spot_workloads import DAY, PAST_DAYS, START
 from processors.spot.cluster import Node, Request, needed, suits
 from processors.spot.estimator import DemandEstimator, Estimator
-from processors.spot.forecast import Forecaster, OrgLinear
+from processors.spot.forecast import Calibrated, Forecaster
 from processors.spot.forecast.baselines import Naive
+from processors.spot.forecast.boosted_trees import BoostedTrees
 from processors.spot.manager import ClusterView, Gfs, HeadroomGfs
 from processors.spot.settings import GfsSettings
 
@@ -121,6 +123,7 @@ def _estimator(make: Callable[[], Forecaster]) -> DemandEstimator:
 
 ESTIMATORS: Mapping[str, Callable[[], Estimator]] = {
     "orglinear": lambda: _estimator(OrgLinear),
+    "live": lambda: _estimator(lambda: Calibrated(BoostedTrees())),
     "peak": lambda: _estimator(lambda: Naive("peak")),
 }
 
@@ -134,6 +137,8 @@ def manager(name: str, learnt: Learnt, hours: int = 1) -> Gfs:
     fixed = GfsSettings(guaranteed_h=hours, least_safety=1.0, most_safety=1.0)
     if name == "gfs-e":
         return Gfs(START, settings, copy.deepcopy(learnt["peak"]))
+    if name == "gfs, live":
+        return Gfs(START, settings, copy.deepcopy(learnt["live"]))
     if name in OURS:
         return OURS[name](START, settings)
     kinds: Mapping[str, type[Gfs]] = {"gfs-s": BestFit, "gfs-p": RandomVictims, "gfs-sp": Neither}

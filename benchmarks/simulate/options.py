@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-NODES_HELP = "nodes and jobs, over the {} nodes of the paper (default 0.125)"
+NODES_HELP = "nodes and jobs, over the {} nodes of the paper (default {:g})"
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
 
 
@@ -16,10 +16,10 @@ def parser(module: str, description: str | None, seeds: int | None) -> argparse.
     return made
 
 
-def add_cluster(made: argparse.ArgumentParser, nodes: int) -> None:
-    """Let the user say how large a synthetic workload is."""
+def add_cluster(made: argparse.ArgumentParser, nodes: int, scale: float) -> None:
+    """Add the options that set the size of a synthetic workload. Jobs keep their sizes at a small scale, so that gangs weigh more."""
     made.add_argument("--days", type=float, default=3, help="days whose jobs count (default 3)")
-    made.add_argument("--scale", type=float, default=0.125, help=NODES_HELP.format(nodes))
+    made.add_argument("--scale", type=float, default=scale, help=NODES_HELP.format(nodes, scale))
 
 
 def add_fresh(made: argparse.ArgumentParser) -> None:

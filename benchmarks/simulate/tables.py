@@ -54,6 +54,34 @@ def show(title: str, case: str, found: Found) -> None:
     Console(width=None if sys.stdout.isatty() else 220).print(table)
 
 
+PARETO = ("evictions a start, %", "spot queue, s", "GPU hours lost")
+"""Figures that are compared together; less is better."""
+
+
+def dominating(found: Found) -> Mapping[tuple[str, str], Sequence[str]]:
+    """Return, by case and policy, the policies that are no worse in the mean of each figure of `PARETO`, and better in one."""
+    means = {
+        key: [float(np.mean([FIGURES[name](hp, spot) for hp, spot in pairs])) for name in PARETO]
+        for key, pairs in found.items()
+    }
+    return {
+        (case, policy): [
+            other
+            for (other_case, other), theirs in means.items()
+            if other_case == case and theirs != own and all(one <= two for one, two in zip(theirs, own, strict=True))
+        ]
+        for (case, policy), own in means.items()
+    }
+
+
+def show_pareto(case: str, found: Found) -> None:
+    """Print which policies are better in evictions, queueing and lost work together."""
+    table = Table(case, "policy", "better in all three figures", title=f"Pareto: {', '.join(PARETO)}")
+    for (case_name, policy), better in dominating(found).items():
+        table.add_row(case_name, policy, ", ".join(better) or "none")
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
+
+
 def _rows(found: Found) -> Iterator[tuple[str, str, int, list[float]]]:
     for (case, policy), pairs in found.items():
         values: list[float] = []

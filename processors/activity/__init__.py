@@ -1,4 +1,4 @@
-"""What the GPUs of a job do, and what that says together with its log: that it hangs, and where; that it holds GPUs and leaves them idle.
+"""Hangs and idle GPUs of a job, found by the states of its GPUs and by its log.
 
 Here GPUs are followed on their node (`gpu.py`, `node.py`); in the job's attempt that is joined with the silence of its log (`stage.py`).
 """

@@ -1,7 +1,7 @@
 """Which rank or node is missing from a hang, or fell silent first; unknown is an answer.
 
 In a collective that never ends the GPUs of all ranks wait in its kernel but those of the rank that never came to it: they are idle. Where
-GPUs do not tell, the rank that stopped printing well before the others does.
+GPUs do not show it, the rank that stopped printing well before the others does.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from ..classified_chunk import ClassifiedChunk
 from .held import HeldGpus
 
 RANKS = 1024
-"""Ranks whose progress is followed; in a job of more, lines name nobody."""
+"""Ranks whose progress is followed; in a job of more, lines name no rank."""
 SPOKE = 3
 """A rank that showed progress in fewer chunks does not print regularly."""
 EARLIER_S = 5.0
@@ -69,7 +69,7 @@ class Culprit:
 
 
 def culprit(gpus: HeldGpus, ranks: RankLines, activity: GpuState | None) -> Culprit:
-    """Return who is missing, where the GPUs or the lines tell."""
+    """Return the rank or node that is missing, where the GPUs or the lines show it."""
     idle = list(gpus.idle_ones()) if activity is GpuState.WAITING else []
     nodes = {node for node, _ in idle}
     if len(nodes) == 1:

@@ -5,9 +5,9 @@ import msgspec
 from schedmate_records import GpuSample, GpuState
 
 GAP_S = 60.0
-"""Where samples are further apart, nothing is known of the time between them."""
+"""Seconds between two samples above which nothing is known of the time between them."""
 SUSTAINED_S = 30.0
-"""A GPU waits, or is idle, once its samples have said nothing else for so long."""
+"""A GPU waits, or is idle, once its samples have shown nothing else for so long."""
 SAMPLES = 3
 """And so many of them."""
 WINDOW_S = 60.0
@@ -21,7 +21,7 @@ WAITING_POWER = 0.5
 
 
 def state_of(sample: GpuSample, working_watts: float) -> GpuState:
-    """Return what one sample says. `working_watts`: the most that the GPU was seen to draw at work; 0 before."""
+    """Return the state that one sample shows. `working_watts`: the most that the GPU was seen to draw at work; 0 before."""
     kernel, memory = sample.utilisation, sample.memory_utilisation
     if sample.error or kernel is None:
         return GpuState.UNKNOWN
@@ -43,15 +43,15 @@ class FollowedGpu(msgspec.Struct):
         time: Of the newest sample, in seconds since 1970.
         state: What it does.
         began: When that began.
-        run: What the newest samples in a row say.
+        run: The state that the newest samples in a row show.
         run_since: Time of the first of them.
         run_samples: How many they are.
-        active: Time of the newest sample that said anything but waiting or idle.
-        worked: Time of the newest one that said work.
+        active: Time of the newest sample that showed anything but waiting or idle.
+        worked: Time of the newest one that showed work.
         watts: The most that it was seen to draw at work.
         jobs: Jobs whose processes it holds, or held last.
-        ranks: Their ranks, as far as the processes say.
-        foreign: It holds processes of which nothing tells the job.
+        ranks: Their ranks, as far as the processes name them.
+        foreign: It holds processes whose job is not known.
         empty: It holds no process.
     """
 

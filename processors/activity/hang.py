@@ -1,9 +1,9 @@
 """A hang, from the silence of the log and from what the GPUs do meanwhile.
 
-The log alone needs a long silence: how long a job's reports stay away is held against its own rhythm (`Silence`). Where the GPUs say the
-same a shorter one suffices; where one of them works, none does. What the job said that it does before it fell silent (`SideWork`) explains
-a silence for a while. Nothing is extrapolated: a silence lasts until the newest sign that lines would have come, and what GPUs do until
-their newest sample.
+By the log alone, only a long silence is a hang: the time without reports is compared with the usual time between reports (`Silence`).
+A shorter silence suffices where the GPUs agree, and none does where a GPU works. Other work that the job logged last (`SideWork`)
+explains a silence for a while. Nothing is extrapolated: a silence lasts until the newest chunk of the stream, and the state of the GPUs
+until their newest sample.
 """
 
 import re
@@ -27,10 +27,11 @@ TIMES_SAVE = 5.0
 LINES = 3
 """Lines after the newest progress that are looked at."""
 _LONGEST = 400
+"""Characters of a template that are searched for a phase. It bounds the time for a line."""
 
 
 class SideWork(StrEnum):
-    """What a job does beside its steps."""
+    """Work of a job other than its steps."""
 
     CHECKPOINT = "checkpoint"
     COMPILATION = "compilation"
@@ -56,7 +57,7 @@ class SideWorkState(msgspec.Struct):
     """What is remembered of an attempt.
 
     Attributes:
-        phase: What it said last that it does; null where it makes steps.
+        phase: Side work that it logged last; null where it makes steps.
         saving: A save is under way.
         save_s: Usual seconds of a save; null before the first.
     """
@@ -71,12 +72,12 @@ class SideWorkState(msgspec.Struct):
         if progress >= 0:
             self.phase = None
         for index in range(max(len(chunk.lines) - LINES, progress + 1), len(chunk.lines)):
-            said = phase_of(chunk.templates[index][:_LONGEST])
-            if said is not None:
-                self.phase = None if said is SideWork.OVER else said
+            phase = phase_of(chunk.templates[index][:_LONGEST])
+            if phase is not None:
+                self.phase = None if phase is SideWork.OVER else phase
 
     def on_checkpoint(self, checkpoint: Checkpoint) -> None:
-        """Take what is told of a save. One that goes on beside the training explains no silence."""
+        """Take the state of a save. An asynchronous save explains no silence."""
         self.saving = checkpoint.state is CheckpointState.STARTED and not checkpoint.asynchronous
         self.save_s = checkpoint.usual_duration_s
 
@@ -95,7 +96,7 @@ class SideWorkState(msgspec.Struct):
 
 @lru_cache(maxsize=4096)
 def phase_of(template: str) -> SideWork | None:
-    """Return the phase that a line begins, or that one is over; None where it speaks of none."""
+    """Return the phase that a line begins, or that one is over; None where it names none."""
     if _OVER.search(template):
         return SideWork.OVER
     return next((phase for phase, pattern in _BEGINS if pattern.search(template)), None)
@@ -104,7 +105,7 @@ def phase_of(template: str) -> SideWork | None:
 GAPS = 16
 """Gaps between reports that are remembered."""
 LEAST_GAPS = 3
-"""Fewer say nothing."""
+"""Minimum number of gaps for a limit."""
 TIMES_USUAL, TIMES_LONGEST = 10.0, 2.5
 """Reports that stay away for so many times the usual gap, and the longest one, are an alarm by themselves."""
 
@@ -140,7 +141,7 @@ class Silence(msgspec.Struct):
     def limit(
         self, least: float, times_usual: float = TIMES_USUAL, times_longest: float = TIMES_LONGEST
     ) -> float | None:
-        """Return how many seconds without a report are an alarm, at least `least`; None where too few reports came to tell."""
+        """Return how many seconds without a report are an alarm, at least `least`; None after too few reports."""
         if len(self.gaps) < LEAST_GAPS:
             return None
         return max(least, times_usual * median(self.gaps), times_longest * self.longest)
@@ -159,9 +160,9 @@ class HangState(msgspec.Struct):
         silence: How reports came.
         node: Host that reported last.
         rank: Rank that reported last.
-        heard: Newest sign from there that lines would have come.
+        heard: Arrival of the newest chunk of that host or rank, an empty one included.
         printed: Arrival of the newest line of any rank.
-        phase: What the job said that it does.
+        phase: Side work that the job logged.
         ranks: When each rank showed progress.
     """
 
@@ -224,9 +225,9 @@ def find_hang(state: HangState, gpus: HeldGpus, hang_s: float, confirmed_s: floa
     """Return the hang that is shown by now, if any.
 
     Args:
-        state: What the log says.
+        state: What the log shows.
         gpus: What the GPUs do.
-        hang_s: Seconds without a report that are never a hang, where the log alone speaks.
+        hang_s: Seconds without a report that are never a hang, where only the log shows it.
         confirmed_s: And where the GPUs agree.
     """
     silence = state.silence
@@ -259,13 +260,13 @@ def _hang(  # noqa: PLR0917  # what is known, and what it shows
     silence = state.silence
     who = culprit(gpus, state.ranks, activity)
     if len(silence.gaps) < LEAST_GAPS:
-        usual, said = None, f"nothing was printed for {lasts:.0f} s, and no training report ever"
+        usual, detail = None, f"nothing was printed for {lasts:.0f} s, and no training report ever"
     else:
         usual = median(silence.gaps)
-        at = "" if silence.step is None else f" after step {silence.step}"
-        said = f"no report for {lasts:.0f} s{at}, where one came every {usual:.3g} s"
+        at = "" if silence.step is None else f" since step {silence.step}"
+        detail = f"no report{at}; one came every {usual:.3g} s before"
     what = {
         GpuState.WAITING: "; its GPUs wait in a kernel that does not end (a collective whose peer is missing)",
         GpuState.IDLE: "; its GPUs are idle (it hangs on the host)",
     }
-    return Hang(since, lasts, usual, limit, activity, who, said + (what[activity] if activity else "") + who.words)
+    return Hang(since, lasts, usual, limit, activity, who, detail + (what[activity] if activity else "") + who.words)

@@ -1,4 +1,4 @@
-"""The GPUs that an attempt holds, on all its nodes, as the nodes told last."""
+"""The GPUs that an attempt holds, on all its nodes, as the nodes last reported them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from schedmate_records import GpuActivity, GpuSpan, GpuState
 NODES = 2048
 """Nodes that are followed; a job of more is one of whose GPUs nothing is known."""
 STALE_S = 720.0
-"""What a node told holds no longer than this: it tells again every ten minutes."""
+"""Seconds after which a node's report is out of date: a node reports at least every ten minutes."""
 
 
 class StillGpu(msgspec.Struct, frozen=True, array_like=True):
@@ -26,7 +26,7 @@ class NodeGpus(msgspec.Struct, array_like=True):
     """The GPUs of one node.
 
     Attributes:
-        time: Until when that is known; 0 where the node told nothing yet.
+        time: Until when that is known; 0 before the first report of the node.
         state: What the GPUs with a process do: `working` where one works, else `unknown` where one is not known, else `waiting`
             where one waits.
         since: From when on all of them do nothing else.
@@ -43,12 +43,12 @@ class NodeGpus(msgspec.Struct, array_like=True):
 
 @dataclass(frozen=True)
 class GpuEvidence:
-    """What the GPUs of all nodes say together.
+    """The state of the GPUs of all nodes together.
 
     Attributes:
         state: `working` where one works, `waiting` or `idle` where none does and all are known, else `unknown`.
         since: From when on without an exception.
-        until: Until when that is known: the oldest word of all nodes.
+        until: Until when that is known: the oldest report of all nodes.
     """
 
     state: GpuState
@@ -60,8 +60,8 @@ class HeldGpus(msgspec.Struct):
     """What is remembered of an attempt's GPUs.
 
     Attributes:
-        nodes: By name; a node that runs the attempt and told nothing is there too.
-        each: GPUs that the attempt holds on a node, as its scheduler says; null where it does not.
+        nodes: By name; nodes that run the attempt and have not reported are included.
+        each: GPUs that the attempt holds on a node, as its scheduler reports it; null where it does not.
         many: It has more nodes than are followed.
         hours: GPU-hours of idle spans that are over.
     """
@@ -80,7 +80,7 @@ class HeldGpus(msgspec.Struct):
                 self.nodes[node] = NodeGpus()
 
     def take(self, activity: GpuActivity, idle_s: float) -> bool:
-        """Take what a node tells; return False where it told something newer already. Spans idle for `idle_s` count as lost hours."""
+        """Take a report of a node; return False where a newer one was taken already. Spans idle for `idle_s` count as lost hours."""
         before = self.nodes.get(activity.node)
         if before is None and len(self.nodes) >= NODES:
             self.many = True
@@ -93,7 +93,7 @@ class HeldGpus(msgspec.Struct):
         return True
 
     def evidence(self) -> GpuEvidence:
-        """Return what all nodes say together."""
+        """Return the state of the GPUs of all nodes together."""
         if any(node.state is GpuState.WORKING for node in self.nodes.values()):
             newest = max(node.time for node in self.nodes.values() if node.state is GpuState.WORKING)
             return GpuEvidence(GpuState.WORKING, until=newest)
@@ -152,7 +152,7 @@ def _node(activity: GpuActivity) -> NodeGpus:
 
 
 def _over_hours(before: NodeGpus, activity: GpuActivity, idle: list[StillGpu]) -> float:
-    """Return the GPU-hours of those among `idle` that `activity` says are idle no more, or began anew."""
+    """Return the GPU-hours of those among `idle` that are no longer idle in `activity`, or began anew."""
     now = {each.gpu: each for each in activity.gpus}
     return sum(max(_ended(each, now.get(each.gpu), before, activity) - each.since, 0.0) for each in idle) / 3600
 

@@ -1,6 +1,6 @@
 """What the GPUs of each job on a node do: the path of one sample.
 
-sample → what its GPU does → whose it is → a record for each attempt whose GPUs changed, or of which nothing was told for a while
+sample → what its GPU does → whose it is → a record for each attempt whose GPUs changed, or without a record for a while
 """
 
 from collections.abc import Mapping
@@ -14,18 +14,19 @@ from .gpu import GAP_S, FollowedGpu
 GPUS = 64
 """GPUs of a node that are followed; one more takes the place of the one that was silent for longest."""
 SETTLE_S = 5.0
-"""A change is told so much later: the other GPUs of the job change with it."""
+"""Seconds between a change and its record: the other GPUs of the job change in this time."""
 FIRST_S, LAST_S = 60.0, 600.0
-"""What lasts is told again once it has lasted twice as long, first after so much, and at the latest after so much."""
+"""Shortest and longest time between two records of the same state, in seconds. In between, a record follows once the state has lasted
+twice as long."""
 
 
 class JobGpus(msgspec.Struct):
     """What is remembered of the GPUs of one attempt.
 
     Attributes:
-        told: What each GPU does, as told last.
-        since: When that was told first.
-        time: When it was told last; 0 before.
+        told: State of each GPU in the newest record.
+        since: Time of the first record of these states.
+        time: Time of the newest record; 0 before the first.
         changed: When it was seen to be otherwise; null where it is not.
         seconds: GPU-seconds in each state.
     """
@@ -52,7 +53,7 @@ class NodeActivityState(msgspec.Struct):
 def follow(
     sample: GpuSample, position: Position, live: Mapping[str, Placement], state: NodeActivityState
 ) -> list[GpuActivity]:
-    """Return what `sample`, which stands at `position`, changes for the attempts that are on the node.
+    """Return what `sample`, the record at `position`, changes for the attempts that are on the node.
 
     Args:
         sample: The sample.
@@ -71,7 +72,7 @@ def follow(
         job = state.jobs.setdefault(key, JobGpus())
         job.seconds[span.state] = job.seconds.get(span.state, 0.0) + elapsed
         if not job.told and span.state is GpuState.UNKNOWN:
-            continue  # nothing to tell yet
+            continue  # nothing to report yet
         if job.told.get(gpu.gpu) is span.state:
             if job.changed is not None and _reported(_spans(state, placement.job, alone, sample.time)) == job.told:
                 job.changed = None

@@ -1,4 +1,4 @@
-"""What a job's log and its GPUs say together: a hang, and GPUs that are held and idle."""
+"""Alarms that follow from a job's log and its GPUs: a hang, and GPUs that are held and idle."""
 
 from collections.abc import Sequence
 
@@ -29,26 +29,28 @@ class ActivityState(StandingAlarms):
 
     Attributes:
         over: It has ended.
-        agreed: The GPUs agreed that it hangs, when that was told last.
-        again_s: Seconds of a hang at which it is told again.
-        hang: What its log says.
+        agreed: The GPUs agreed that it hangs, when the alarm was written last.
+        again_s: Seconds of a hang at which the alarm is written again.
+        idle_again_s: The same of idle GPUs.
+        hang: What its log shows.
         gpus: What its GPUs do.
     """
 
     over: bool = False
     agreed: bool = False
     again_s: float = 0.0
+    idle_again_s: float = 0.0
     hang: HangState = msgspec.field(default_factory=HangState)
     gpus: HeldGpus = msgspec.field(default_factory=HeldGpus)
 
 
 class ActivityMetrics:
-    """What was told."""
+    """Counts of alarms."""
 
     def __init__(self) -> None:
         about = "Alarms raised: hangs, told by whether the log alone shows them or GPUs that wait or are idle agree, and GPUs held idle."
         self.raised = Counter("schedmate_activity_raised", about, ["kind", "gpus"], registry=None)
-        self.over = Counter("schedmate_activity_over", "Hangs and idle GPUs that were over.", ["kind"], registry=None)
+        self.over = Counter("schedmate_activity_over", "Hangs and idle GPUs that ended.", ["kind"], registry=None)
         for gpus in ("unknown", GpuState.WAITING, GpuState.IDLE):
             self.raised.labels(AlarmKind.HANG, gpus)
         self.raised.labels(AlarmKind.GPUS_IDLE, GpuState.IDLE)
@@ -57,12 +59,13 @@ class ActivityMetrics:
 
 
 class ActivityMonitor(Stage[ActivityState]):
-    """Says when a job hangs, and when it holds GPUs that do nothing, and when that is over.
+    """Raises an alarm when a job hangs or holds GPUs that do nothing, and ends it.
 
-    A hang is told again when the GPUs say which it is, and whenever it has lasted twice as long: what acts on long ones needs no clock.
+    An alarm is written again whenever it has lasted twice as long, so that what acts on long ones needs no clock; that of a hang also when
+    the GPUs show its kind.
 
     Args:
-        hang_s: Seconds without a report that are never a hang, where the log alone speaks.
+        hang_s: Seconds without a report that are never a hang, where only the log shows it.
         confirmed_s: And where the job's GPUs wait or are idle for as long.
         idle_s: Seconds that GPUs may be held and idle.
     """
@@ -97,7 +100,7 @@ class ActivityMonitor(Stage[ActivityState]):
         return self._end(AlarmKind.HANG, seen, position, state)
 
     def on_chunk(self, chunk: ClassifiedChunk, position: Position, state: ActivityState) -> list[Alarm]:
-        """Return a hang where the job is heard of, but its reports have stayed away for too long."""
+        """Return a hang if lines or heartbeats come, but no report has come for too long."""
         if state.over:
             return []
         state.gpus.runs_on(chunk.node)
@@ -117,7 +120,7 @@ class ActivityMonitor(Stage[ActivityState]):
         return [*self._hang(job, attempt, time, position, state), *self._idle(activity, position, state)]
 
     def on_event(self, event: JobEvent, position: Position, state: ActivityState) -> list[Alarm]:
-        """Return the end of all alarms that stand when the attempt ends; note its nodes and GPUs, and lines that were lost."""
+        """Return the end of all active alarms when the attempt ends; note its nodes and GPUs, and lines that were lost."""
         for node in event.nodes:
             state.gpus.runs_on(node)
         if event.gpus is not None and event.nodes:
@@ -131,7 +134,7 @@ class ActivityMonitor(Stage[ActivityState]):
     def on_superseded(
         self, job: str, attempt: int, time: float, position: Position, state: ActivityState
     ) -> list[Alarm]:
-        """Return the end of all alarms that stand when a newer attempt begins."""
+        """Return the end of all active alarms when a newer attempt begins."""
         return self._end_all(job, attempt, time, "a newer attempt has begun", position, state)
 
     def on_reopened(self, job: str, attempt: int, time: float, position: Position, state: ActivityState) -> list[Alarm]:
@@ -182,15 +185,19 @@ class ActivityMonitor(Stage[ActivityState]):
                 return []
             seen = Seen(job, attempt, time, f"no GPU is idle any more, after {hours:.2f} GPU hours", gpu_hours=hours)
             return self._end(kind, seen, position, state)
-        if kind in state.raised:
-            return []
         longest = max(gpus.nodes[name].time - each.since for name, found in idle.items() for each in found)
+        if kind in state.raised and longest < state.idle_again_s:
+            return []
         count, where = sum(map(len, idle.values())), next(iter(idle)) if len(idle) == 1 else f"{len(idle)} nodes"
         node = where if len(idle) == 1 else ""
         detail = (
             f"{count} GPU{'s' * (count > 1)} on {where} held and idle for {longest / 60:.0f} min: {hours:.2f} GPU hours"
         )
-        seen = Seen(job, attempt, time, detail, longest, None, self.idle_s, node, gpu_hours=hours)
+        whole = GpuState.IDLE if gpus.evidence().state is GpuState.IDLE else None
+        seen = Seen(job, attempt, time, detail, longest, None, self.idle_s, node, activity=whole, gpu_hours=hours)
+        state.idle_again_s = 2 * longest
+        if kind in state.raised:
+            return _one(state.amend(kind, seen, position))
         alarm = state.begin(kind, time - longest, seen, position)
         if alarm:
             self.metrics.raised.labels(kind, GpuState.IDLE).inc()

@@ -10,13 +10,13 @@ from schedmate_records import Evidence
 from ..read.robust import median
 
 KEPT = 64
-"""Numbers remembered. Once as many have stood above the level, they are the level."""
+"""Numbers remembered. Once as many are above the level, they are the new level."""
 _SIGMA = 1.4826
 """Makes the median absolute deviation of normal noise its standard deviation."""
 
 
 class Crossing(Enum):
-    """What a number says of its level."""
+    """Position of a number relative to its level."""
 
     NONE = 0
     ABOVE = 1

@@ -16,7 +16,7 @@ from .level import Crossing, Level, deviations
 from .standing import Seen, StandingAlarms
 
 SPACED_S = 10.0
-"""Step times are medians of many reports: those nearer to each other than this say the same."""
+"""Step times are medians of many reports: those nearer to each other than this, in seconds, repeat each other."""
 SURE = 0.5
 """Step times below this confidence raise no alarm."""
 UNMEASURED = 5
@@ -32,7 +32,9 @@ class AlarmState(StandingAlarms):
         over: It has ended.
         loss: Losses of the rank `loss_rank`, the first that reported one.
         newest_loss: The newest of them: a metric without a new loss repeats it.
-        pace: Step times of the rank `pace_rank`, the first that reported one, 10 s apart.
+        not_finite: Since when the loss is no finite number, in words; empty while it is one.
+        not_finite_line: The line that shows it.
+        pace: Step times of the rank `pace_rank`, the first that reported one, one every 10 s.
         pace_time: Arrival of the newest of them.
         slowest: The rank that is slowest.
         lagging: Looks at all ranks in a row that found it a straggler.
@@ -43,6 +45,8 @@ class AlarmState(StandingAlarms):
     loss: Level = msgspec.field(default_factory=Level)
     loss_rank: int | None = None
     newest_loss: float | None = None
+    not_finite: str = ""
+    not_finite_line: Evidence | None = None
     pace: Level = msgspec.field(default_factory=Level)
     pace_rank: int | None = None
     pace_time: float = 0.0
@@ -52,17 +56,17 @@ class AlarmState(StandingAlarms):
 
 
 class AlarmMetrics:
-    """What the monitor has said."""
+    """Counts of alarms."""
 
     def __init__(self) -> None:
         self.raised = Counter("schedmate_alarm_monitor_raised", "Alarms raised.", registry=None)
-        self.over = Counter("schedmate_alarm_monitor_over", "Alarms that were over.", registry=None)
+        self.over = Counter("schedmate_alarm_monitor_over", "Alarms that ended.", registry=None)
 
 
 class AlarmMonitor(Stage[AlarmState]):
-    """Takes a job's metrics; says when something begins to be wrong and when it is over.
+    """Takes a job's metrics; returns an alarm when something begins to be wrong and when it is over.
 
-    Every limit is relative to the job's own past. Each alarm is said once, until it is over.
+    Every limit is relative to the job's own past. Each alarm is raised once, until it is over.
 
     Args:
         slower: A step time over its usual one above which steps are slower.
@@ -86,22 +90,22 @@ class AlarmMonitor(Stage[AlarmState]):
         """Return what begins or is over with a metric."""
         if state.over:
             return []
-        said = [
+        found = [
             self._not_finite(metric, state, position),
             self._spike(metric, state, position),
             self._slower(metric, state, position),
             self._straggler(metric, state, position),
         ]
-        return [alarm for alarm in said if alarm is not None]
+        return [alarm for alarm in found if alarm is not None]
 
     def on_event(self, event: JobEvent, position: Position, state: AlarmState) -> list[Alarm]:
-        """Return the end of all alarms that stand when the attempt ends."""
+        """Return the end of all active alarms when the attempt ends."""
         if event.kind is not EventKind.ENDED:
             return []
         return self._end(Seen(event.job, event.attempt, event.time, "The attempt has ended"), position, state)
 
     def on_superseded(self, job: str, attempt: int, time: float, position: Position, state: AlarmState) -> list[Alarm]:
-        """Return the end of all alarms that stand when a newer attempt begins."""
+        """Return the end of all active alarms when a newer attempt begins."""
         return self._end(Seen(job, attempt, time, "A newer attempt has begun"), position, state)
 
     def on_reopened(self, job: str, attempt: int, time: float, position: Position, state: AlarmState) -> list[Alarm]:
@@ -111,21 +115,23 @@ class AlarmMonitor(Stage[AlarmState]):
 
     def _end(self, seen: Seen, position: Position, state: AlarmState) -> list[Alarm]:
         state.over = True
-        said = [self._over(AlarmKind(kind), seen, position, state) for kind in list(state.raised)]
-        return [alarm for alarm in said if alarm is not None]
+        found = [self._over(AlarmKind(kind), seen, position, state) for kind in list(state.raised)]
+        return [alarm for alarm in found if alarm is not None]
 
     def _not_finite(self, metric: JobMetric, state: AlarmState, position: Position) -> Alarm | None:
         kind = AlarmKind.LOSS_NOT_FINITE
         if metric.loss_not_finite:
+            if not state.not_finite:
+                lines = [each for each in metric.evidence if is_not_finite(each.text)]
+                state.not_finite_line = min(lines, key=lambda each: (each.offset, each.line), default=_first(metric))
+                state.not_finite = _not_finite_since(state.not_finite_line, metric)
             if state.newest_loss is None and metric.reports <= UNMEASURED:
                 return None
-            lines = [each for each in metric.evidence if is_not_finite(each.text)]
-            began = min(lines, key=lambda each: (each.offset, each.line), default=_first(metric))
-            since = _since(began, metric.step)
-            seen = _of(metric, f"Loss is NaN or infinite{since}", evidence=(began, state.loss.evidence))
+            seen = _of(metric, state.not_finite, evidence=(state.not_finite_line, state.loss.evidence))
             return self._raise(kind, metric.time, seen, position, state)
         if metric.loss is None:
             return None
+        state.not_finite, state.not_finite_line = "", None
         return self._over(kind, _of(metric, f"Loss is a number again{_at(metric)}"), position, state)
 
     def _spike(self, metric: JobMetric, state: AlarmState, position: Position) -> Alarm | None:
@@ -230,12 +236,18 @@ def _first(metric: JobMetric) -> Evidence | None:
     return metric.evidence[0] if metric.evidence else None
 
 
-def _since(began: Evidence | None, step: int | None) -> str:
-    """Return the step at which `began` was printed; its line number if it names no step; `step` if no line is known."""
-    if began is None:
-        return "" if step is None else f" since step {step}"
-    named = [value for field, value in Extractor().read(began.text).values if field.meaning is Meaning.STEP]
-    return f" since step {named[0]:.0f}" if named else f" since line {began.line}"
+def _not_finite_since(began: Evidence | None, metric: JobMetric) -> str:
+    """Return what the loss is since when: the step that the line `began` names, else the step of the metric's loss, else the line."""
+    text = began.text.lower() if began else ""
+    word = "infinite" if "inf" in text and "nan" not in text else "NaN"
+    named = (
+        [value for field, value in Extractor().read(began.text).values if field.meaning is Meaning.STEP]
+        if began
+        else []
+    )
+    if named or metric.loss_step is not None:
+        return f"Loss {word} since step {named[0] if named else metric.loss_step:.0f}"
+    return f"Loss {word} since line {began.line}" if began else f"Loss {word}"
 
 
 def _at(metric: JobMetric) -> str:

@@ -1,4 +1,4 @@
-"""The alarms of an attempt that stand, and the records that say so: whichever stage raises them, each is said once until it is over."""
+"""The active alarms of an attempt, and their records. Each alarm is raised once until it is over, by any stage."""
 
 from dataclasses import dataclass
 
@@ -7,12 +7,12 @@ import msgspec
 from schedmate_records import Alarm, AlarmKind, Evidence, GpuState, Position, derived_id
 
 ALARMS = 50
-"""Alarms that a stage raises in one attempt; a job that alarms all the time tells nothing more by another one."""
+"""Alarms that a stage raises in one attempt. A further one of a job with so many is no news."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What an alarm says beside its kind."""
+    """Contents of an alarm without its kind."""
 
     job: str
     attempt: int
@@ -32,7 +32,7 @@ class StandingAlarms(msgspec.Struct):
     """What a stage remembers of the alarms of an attempt.
 
     Attributes:
-        raised: Those that stand, by kind, with when they began.
+        raised: Active alarms by kind, and when they began.
         raised_so_far: Those raised so far.
     """
 
@@ -40,7 +40,7 @@ class StandingAlarms(msgspec.Struct):
     raised_so_far: int = 0
 
     def begin(self, kind: AlarmKind, since: float, seen: Seen, position: Position) -> Alarm | None:
-        """Return the alarm; None where it stands already, or too many were raised."""
+        """Return the alarm; None where it is active already, or too many were raised."""
         if kind in self.raised or self.raised_so_far >= ALARMS:
             return None
         self.raised[kind] = since
@@ -48,7 +48,7 @@ class StandingAlarms(msgspec.Struct):
         return self._record(kind, since, seen, position, raised=True)
 
     def amend(self, kind: AlarmKind, seen: Seen, position: Position) -> Alarm | None:
-        """Return the alarm that stands, as it is known better now; None where none of that kind stands, or too many were raised."""
+        """Return the active alarm with what is known better now; None where none of that kind is active, or too many were raised."""
         since = self.raised.get(kind)
         if since is None or self.raised_so_far >= ALARMS:
             return None
@@ -56,7 +56,7 @@ class StandingAlarms(msgspec.Struct):
         return self._record(kind, since, seen, position, raised=True)
 
     def end(self, kind: AlarmKind, seen: Seen, position: Position) -> Alarm | None:
-        """Return that the alarm is over; None where none of that kind stands."""
+        """Return the record that the alarm is over; None where none of that kind is active."""
         since = self.raised.pop(kind, None)
         return None if since is None else self._record(kind, since, seen, position, raised=False)
 

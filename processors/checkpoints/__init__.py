@@ -1,4 +1,4 @@
-"""What a job's log tells of the checkpoints that it saves: when, where, and whether they are complete."""
+"""Checkpoints that a job saves, from its log: time, place, and whether they are complete."""
 
 from .saves import CheckpointsState
 from .stage import CheckpointMetrics, Checkpoints

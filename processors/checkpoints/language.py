@@ -1,4 +1,4 @@
-"""What a line tells of a save: it begins, it is complete, it failed. Read from its words, clause by clause.
+"""Whether a line reports that a save begins, is complete or failed. Its words are read clause by clause.
 
 A save is a verb (saving, wrote, …) with an object that is a checkpoint: a noun, or a path that looks like one. Whether it happens follows
 from the words around: `will be saved` and `saving every 500 steps` are plans, `loading the saved model` is another deed.
@@ -14,7 +14,7 @@ from .places import TOKEN, Place, nouns, place, strip, value
 CLAUSE = 40
 """Words of a clause at most: what is longer is prose or data."""
 DEPTH = 4
-"""Parentheses within parentheses that are told apart."""
+"""Maximum depth of nested parentheses."""
 SHORT = 9
 """Words of a clause that names no path and saves a model: `training complete, model saved`."""
 NUMBER = "<number>"
@@ -25,8 +25,8 @@ _GENERIC = frozenset(
 )
 
 
-class Says(Enum):
-    """What a line tells of a save."""
+class SaveReport(Enum):
+    """What a line reports about a save."""
 
     BEGINS = "begins"
     COMPLETE = "complete"
@@ -39,34 +39,34 @@ class Says(Enum):
 
 
 class SaveWords(NamedTuple):
-    """What a line tells, and whether training goes on meanwhile."""
+    """What a line reports, and whether training continues during the save."""
 
-    what: Says
+    what: SaveReport
     asynchronous: bool = False
 
 
-NOTHING = SaveWords(Says.NOTHING)
+NOTHING = SaveWords(SaveReport.NOTHING)
 
 
 def read(text: str) -> SaveWords:
-    """Return what `text`, a line without what loggers put in front, tells of a save; `NOTHING` where it tells of none."""
+    """Return what `text`, a line without its logger's prefix, reports about a save; `NOTHING` if it reports none."""
     if text.startswith("+"):
         return NOTHING  # a shell that shows its commands
-    found: Says | None = None
+    found: SaveReport | None = None
     background = False
     for clause in _clauses(text):
         background = background or not words.ASYNCHRONOUS.isdisjoint(clause)
         if found is None and len(clause) <= CLAUSE:
             found = _clause(clause)
-    if found is Says.COMPLETE and background and ("staging" in text or "staged" in text):
-        found = Says.PART  # the copy in memory is complete
+    if found is SaveReport.COMPLETE and background and ("staging" in text or "staged" in text):
+        found = SaveReport.PART  # the copy in memory is complete
     return SaveWords(found, background) if found else NOTHING
 
 
 def _clauses(text: str) -> Iterator[list[str]]:
     """Yield the words of each clause in small letters, a path as what kind of place it is, and no identifiers.
 
-    What stands in parentheses is a clause of its own, and the one around it goes on behind.
+    Text in parentheses is a clause of its own. The clause around it continues after them.
     """
     clause: list[str] = []
     around: list[list[str]] = []
@@ -101,8 +101,8 @@ def _word(token: str) -> list[str]:
     return [word] if word.replace("-", "").replace("'", "").isalpha() and not word.startswith("-") else []
 
 
-def _clause(clause: Sequence[str]) -> Says | None:
-    """Return what one clause tells."""
+def _clause(clause: Sequence[str]) -> SaveReport | None:
+    """Return what one clause reports."""
     if not clause or clause[-1] in words.SETTING:
         return None
     if named := _named_newest(clause):
@@ -113,13 +113,13 @@ def _clause(clause: Sequence[str]) -> Says | None:
     return _state(clause)
 
 
-def _deed(clause: Sequence[str], at: int) -> Says | None:
-    """Return what the verb at `at` tells."""
+def _deed(clause: Sequence[str], at: int) -> SaveReport | None:
+    """Return what the verb at `at` reports."""
     before, verb = clause[:at], clause[at]
     if not _is_checkpoint(clause, at):
         return None
     if not words.FAILED.isdisjoint(clause) or ("could" in before and "not" in before):
-        return Says.FAILED
+        return SaveReport.FAILED
     others = words.NOT | words.WILL if before[-1:] == ["after"] else words.NOT | words.WILL | words.OTHER_DEEDS
     if not others.isdisjoint(before) or not words.PLANS.isdisjoint(clause):
         return None
@@ -127,38 +127,38 @@ def _deed(clause: Sequence[str], at: int) -> Says | None:
         return _saved(clause, before)
     over = words.FINISHED | words.SPENT if verb in words.SAVE else words.FINISHED
     if not over.isdisjoint(before) or not (words.COMPLETE | words.SPENT).isdisjoint(clause[at + 1 :]):
-        return Says.COMPLETE
+        return SaveReport.COMPLETE
     return _saving(clause, at) if verb in words.SAVING else _save(before)
 
 
-def _saving(clause: Sequence[str], at: int) -> Says | None:
-    """Return what `saving` at `at` tells; `saving checkpoints to out` tells where they will be saved."""
+def _saving(clause: Sequence[str], at: int) -> SaveReport | None:
+    """Return what `saving` at `at` reports. `saving checkpoints to out` only names the place of later saves."""
     if at and clause[at - 1] in words.BEFORE_A_NAME:
         return None
     several = clause[at + 1 : at + 2] and clause[at + 1] in words.SEVERAL
-    return None if several and NUMBER not in clause else Says.BEGINS
+    return None if several and NUMBER not in clause else SaveReport.BEGINS
 
 
-def _save(before: Sequence[str]) -> Says | None:
-    """Return what `save` tells behind the words `before`."""
+def _save(before: Sequence[str]) -> SaveReport | None:
+    """Return what `save` reports after the words `before`."""
     if "already" in before:
-        return Says.COMPLETE
+        return SaveReport.COMPLETE
     begins = not before or not words.BEGINS.isdisjoint(before) or before[-1] in words.CHECKPOINT
-    return Says.BEGINS if begins else None
+    return SaveReport.BEGINS if begins else None
 
 
-def _saved(clause: Sequence[str], before: Sequence[str]) -> Says | None:
-    """Return what `saved` tells behind the words `before`: `is about to be saved`, or that it is over."""
+def _saved(clause: Sequence[str], before: Sequence[str]) -> SaveReport | None:
+    """Return what `saved` reports after the words `before`: `is about to be saved` is the begin of a save, otherwise it is complete."""
     if {"about", "being"} & set(before[-4:]):
-        return Says.BEGINS
+        return SaveReport.BEGINS
     if before[-2:] == ["to", "be"] or (before and before[-1] in words.BEFORE_A_NAME):
         return None
     named = {_PLACES[word] for word in clause if word in _PLACES}
-    return Says.PART if named & {Place.TEMPORARY, Place.SHARD} else Says.COMPLETE
+    return SaveReport.PART if named & {Place.TEMPORARY, Place.SHARD} else SaveReport.COMPLETE
 
 
 def _is_checkpoint(clause: Sequence[str], at: int) -> bool:
-    """Return whether what the verb at `at` saves is a checkpoint: what follows it, else what stands before it."""
+    """Return whether what the verb at `at` saves is a checkpoint: the words after it, else those before it."""
     behind = _object(clause[at + 1 :])
     what = behind or [word for word in clause[:at] if word not in words.TO and word not in _PLACES and word != NUMBER]
     places = [_PLACES[word] for word in clause if word in _PLACES]
@@ -186,24 +186,24 @@ def _object(behind: Sequence[str]) -> list[str]:
     return found
 
 
-def _state(clause: Sequence[str]) -> Says | None:
-    """Return what a clause without a verb of saving tells: `checkpoint global_step10 is ready now`."""
+def _state(clause: Sequence[str]) -> SaveReport | None:
+    """Return what a clause without a verb of saving reports: `checkpoint global_step10 is ready now`."""
     at = next((at for at, word in enumerate(clause) if word in words.CHECKPOINT), None)
     if at is None or not (words.OTHER_DEEDS | words.NOT | words.WILL | words.FAILED).isdisjoint(clause):
         return None
     if clause[at + 1 : at + 2] and clause[at + 1] in words.NOT_IT:
         return None
-    return None if words.COMPLETE.isdisjoint(clause[at + 1 :]) else Says.COMPLETE
+    return None if words.COMPLETE.isdisjoint(clause[at + 1 :]) else SaveReport.COMPLETE
 
 
-def _named_newest(clause: Sequence[str]) -> Says | None:
+def _named_newest(clause: Sequence[str]) -> SaveReport | None:
     """Return that the newest checkpoint was given its name, where a temporary one is renamed or the tracker file is written."""
     if not (words.NOT | words.WILL | words.FAILED).isdisjoint(clause):
         return None
     last = next((_PLACES[word] for word in reversed(clause) if word in _PLACES), None)
     renamed = Place.TEMPORARY.value in clause and not words.RENAMES.isdisjoint(clause)
     if renamed and last is not Place.TEMPORARY:
-        return Says.TRACKER
+        return SaveReport.TRACKER
     if clause[0] in words.TRACKS and not words.NEWEST.isdisjoint(clause) and not words.CHECKPOINT.isdisjoint(clause):
-        return Says.TRACKER
+        return SaveReport.TRACKER
     return None

@@ -1,4 +1,4 @@
-"""Where a line says that a checkpoint is saved, and at which step."""
+"""Path and training step of a checkpoint in a line."""
 
 import re
 from enum import Enum
@@ -13,7 +13,7 @@ _EDGES = ".:!?…*"
 _NAMED = re.compile(
     r"(?i)check-?point|ckpt|snapshot|(?:^|[/_.-])(?:global_?)?(?:step|iter|weights?)(?:ation|s)?(?:$|[/_.=-]?\d)"
 )
-"""What in a path says that it is a checkpoint's."""
+"""Words of a path that mean a checkpoint."""
 _NAME = re.compile(r"(?i)(?:global_?)?(?:step|iter|iteration|checkpoint|ckpt|epoch)s?[-_=]?\d+(?:[-_].*)?")
 _TEMPORARY = re.compile(r"(?i)(?:^|[/._-])(?:tmp|temp|temporary|partial|incomplete)(?:$|[/._-])")
 _SHARD = re.compile(r"(?i)rank_?\d|\d-of-\d|_states?\.pt$|optim_\d|__\d+_\d+\.distcp$")
@@ -107,18 +107,18 @@ def path(text: str) -> str:
 
 
 def step(text: str, found: str) -> int | None:
-    """Return the training step that `text` names beside the path `found`, or that the path names."""
+    """Return the training step that `text` names outside of the path `found`, or that the path names."""
     named = _STEP.search(text.replace(found, " ") if found else text) or _STEP_OF_PATH.search(found)
     return int(next(filter(None, named.groups()))) if named else None
 
 
 def seconds(text: str) -> float | None:
-    """Return how many seconds the save took, where `text` says so."""
+    """Return the duration of the save in seconds; None if `text` does not state it."""
     found = _TOOK.search(text)
     return float(found[1]) * (0.001 if found[2] else 1.0) if found else None
 
 
 def within(inner: str, outer: str) -> bool:
-    """Return whether the path `inner` is `outer`, or stands below it or below a folder of its name."""
+    """Return whether the path `inner` is `outer`, or is below it or below a folder of its name."""
     name = outer.rstrip("/").rpartition("/")[2]
     return inner == outer or inner.startswith(outer.rstrip("/") + "/") or f"/{name}/" in f"/{inner}"

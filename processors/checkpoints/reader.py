@@ -1,6 +1,6 @@
-"""The lines of a chunk that tell of a save.
+"""Finds the lines of a chunk that report a save.
 
-What a line tells is worked out once a template. Most templates lack every word of saving, and one scan for these passes them over.
+Each template is read once. Most templates contain no word of saving, and one scan for these words skips them.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,31 +11,32 @@ from ..grammar.cache import GenerationCache
 from ..grammar.prefix import strip_prefix
 from ..grammar.prescan import Literals
 from . import language, places
-from .language import NOTHING, SaveWords, Says
+from .language import NOTHING, SaveReport, SaveWords
 
 _WORDS = Literals(
     [r"sav(?:e|ing)|writ(?:e|ing|ten)|wrote|dump|stor(?:e|ing)|persist|seriali|snapshot|check-?point|ckpt|renam"]
 )
-"""No line tells of a save without one of these."""
+"""Words of which each line about a save contains one."""
 CACHE_SIZE = 20_000
+"""Templates whose reading is remembered. It bounds memory; a template that was dropped is read again."""
 READ = 2000
 """Characters of a line in which step and path are looked for."""
 
 
 class SaveLine(NamedTuple):
-    """A line that tells of a save.
+    """A line that reports a save.
 
     Attributes:
         at: Its place in the chunk.
-        says: What it tells.
-        asynchronous: Training goes on meanwhile, it says.
-        path: Where it is saved; empty where it does not say.
-        step: Training step; None where it does not say.
-        seconds: How long it took; None where it does not say.
+        report: What it reports.
+        asynchronous: It states that training continues during the save.
+        path: Place of the checkpoint; empty if the line does not state it.
+        step: Training step; None if the line does not state it.
+        seconds: Duration of the save; None if the line does not state it.
     """
 
     at: int
-    says: Says
+    report: SaveReport
     asynchronous: bool
     path: str
     step: int | None
@@ -43,42 +44,42 @@ class SaveLine(NamedTuple):
 
 
 class CheckpointReader:
-    """Finds the lines that tell of saves. Holds what follows from templates, nothing of any job."""
+    """Finds the lines that report saves. It caches results by template and holds no state of a job."""
 
     def __init__(self, size: int = CACHE_SIZE) -> None:
         self._known: GenerationCache[SaveWords] = GenerationCache(size)
 
     def find(
-        self, chunk: ClassifiedChunk, wanted: Callable[[int, Says], bool] = lambda _at, _says: True
+        self, chunk: ClassifiedChunk, wanted: Callable[[int, SaveReport], bool] = lambda _at, _report: True
     ) -> Iterator[SaveLine]:
-        """Yield the lines of `chunk` that tell of a save, and that are `wanted`, by place and what they tell: to read one costs most."""
+        """Yield the lines of `chunk` that report a save and are `wanted`, by place and report. Reading a line costs most."""
         young = self._known.young
-        telling = {
-            template: said
+        reporting = {
+            template: words
             for template in chunk.distinct
-            if (said := young.get(template) or self._known.get(template) or self._learn(template)) is not NOTHING
+            if (words := young.get(template) or self._known.get(template) or self._learn(template)) is not NOTHING
         }
-        if not telling:
+        if not reporting:
             return
         for index, template in enumerate(chunk.templates):
-            if template not in telling:
+            if template not in reporting:
                 continue
-            one = telling[template]
+            one = reporting[template]
             # A line of an error may quote a program that saves.
-            if (chunk.classes[index] == ERROR and one.what is not Says.FAILED) or not wanted(index, one.what):
+            if (chunk.classes[index] == ERROR and one.what is not SaveReport.FAILED) or not wanted(index, one.what):
                 continue
             text = _message(_beginning(chunk.lines[index]))
             path = places.path(text)
             yield SaveLine(index, *one, path, places.step(text, path), places.seconds(text))
 
     def _learn(self, template: str) -> SaveWords:
-        said = language.read(_message(template)) if _WORDS.likely(template) else NOTHING
-        self._known.put(template, said)
-        return said
+        words = language.read(_message(template)) if _WORDS.likely(template) else NOTHING
+        self._known.put(template, words)
+        return words
 
 
 def _message(line: str) -> str:
-    """Return what `line` says behind a logger's prefix, and behind a bar that did not end its line: messages are often glued to one."""
+    """Return the message of `line`: the text after a logger's prefix, and after an unfinished progress bar in the same line."""
     bar = max(line.rfind("it/s"), line.rfind("s/it"))
     end = line.find("]", bar) + 1 if bar >= 0 else 0
     glued = line[end:] if end else ""

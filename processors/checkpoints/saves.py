@@ -7,10 +7,10 @@ import msgspec
 from schedmate_records import Checkpoint, CheckpointState, DurableBy, Evidence, Position, derived_id
 
 from ..read.robust import median
-from .language import Says
+from .language import SaveReport
 
 SPACED_S = 1.0
-"""Seconds between the beginnings of two saves at least: a log that tells of one line after line costs no more than another."""
+"""Minimum number of seconds between the begins of two saves. It limits the cost of logs that report a save in every line."""
 NEWEST = 8
 """Saves whose durations and intervals are remembered."""
 
@@ -22,12 +22,12 @@ class Save(msgspec.Struct):
         number: Counted within the attempt.
         time: Arrival of its first line, in seconds since 1970.
         newest: Arrival of its newest line.
-        first: Its first line; null where no line told of its beginning.
-        node: Host that told.
-        rank: Rank that told.
+        first: Its first line; null if no line reported its begin.
+        node: Host that reported it.
+        rank: Rank that reported it.
         step: Training step.
         path: Where.
-        asynchronous: Its lines say that training goes on meanwhile.
+        asynchronous: Its lines state that training continues during the save.
         progressed: Training was seen to go on since it began.
         state: How far it has come.
     """
@@ -56,8 +56,8 @@ class CheckpointsState(msgspec.Struct):
     Attributes:
         save: The newest save.
         count: Saves so far.
-        reporter: The rank whose saves count: the lowest that told of one.
-        completes: The job's own lines say when a save is complete.
+        reporter: The rank whose saves count: the lowest that reported one.
+        completes: The job's own lines report when a save is complete.
         durations: Seconds that the newest saves took.
         intervals: Seconds between the beginnings of the newest saves.
         rank: The rank whose progress counts: the lowest that reports.
@@ -84,12 +84,12 @@ class CheckpointsState(msgspec.Struct):
         """Mean seconds between two reports; 0 before the second."""
         return (self.until - self.since) / (self.reports - 1) if self.reports > 1 else 0.0
 
-    def wants(self, time: float, says: Says) -> bool:
+    def wants(self, time: float, report: SaveReport) -> bool:
         """Return whether a line that arrived at `time` may change anything: saves nearer to each other than `SPACED_S` count as one."""
         save = self.save
-        if save is None or says is Says.FAILED or not save.time <= time < save.time + SPACED_S:
+        if save is None or report is SaveReport.FAILED or not save.time <= time < save.time + SPACED_S:
             return True
-        return not save.over and says in (Says.COMPLETE, Says.TRACKER)
+        return not save.over and report in (SaveReport.COMPLETE, SaveReport.TRACKER)
 
     def begin(self, save: Save) -> None:
         """Make `save` the newest one."""
@@ -100,13 +100,13 @@ class CheckpointsState(msgspec.Struct):
 
 
 @dataclass(frozen=True)
-class Shown:
+class SaveSource:
     """What shows that a save begins, is durable or has failed: a line, or the end of the attempt.
 
     Attributes:
         job: The job.
         attempt: Restart count.
-        position: Where it stands in the input.
+        position: Its position in the input.
         time: Arrival, in seconds since 1970.
         line: The line; None for the end of the attempt.
     """
@@ -118,46 +118,46 @@ class Shown:
     line: Evidence | None = None
 
 
-def started(shown: Shown, state: CheckpointsState, save: Save) -> Checkpoint:
+def started(source: SaveSource, state: CheckpointsState, save: Save) -> Checkpoint:
     """Return that `save` begins."""
-    return _record(shown, state, save, CheckpointState.STARTED)
+    return _record(source, state, save, CheckpointState.STARTED)
 
 
-def failed(shown: Shown, state: CheckpointsState, save: Save) -> Checkpoint:
+def failed(source: SaveSource, state: CheckpointsState, save: Save) -> Checkpoint:
     """Return that `save` failed."""
     save.state = CheckpointState.FAILED
-    return _record(shown, state, save, save.state)
+    return _record(source, state, save, save.state)
 
 
 def durable(
-    by: DurableBy, shown: Shown, state: CheckpointsState, save: Save, duration_s: float | None = None
+    by: DurableBy, source: SaveSource, state: CheckpointsState, save: Save, duration_s: float | None = None
 ) -> Checkpoint:
     """Return that `save` is durable. `duration_s`: how long it took, where that is known."""
     save.state = CheckpointState.DURABLE
     if duration_s is not None:
         state.durations = [*state.durations, duration_s][-NEWEST:]
-    return _record(shown, state, save, save.state, by, duration_s)
+    return _record(source, state, save, save.state, by, duration_s)
 
 
 def _record(  # noqa: PLR0917  # the save, what shows its state, and that state
-    shown: Shown,
+    source: SaveSource,
     state: CheckpointsState,
     save: Save,
     stage: CheckpointState,
     by: DurableBy | None = None,
     duration_s: float | None = None,
 ) -> Checkpoint:
-    line = shown.line
+    line = source.line
     return Checkpoint(
-        id=derived_id(f"checkpoint_{save.number}_{stage}", shown.job, shown.position, line.line if line else 0),
-        job=shown.job,
-        attempt=shown.attempt,
+        id=derived_id(f"checkpoint_{save.number}_{stage}", source.job, source.position, line.line if line else 0),
+        job=source.job,
+        attempt=source.attempt,
         node=save.node,
         rank=save.rank,
         number=save.number,
         state=stage,
         durable_by=by,
-        time=shown.time,
+        time=source.time,
         since=save.time,
         step=save.step,
         path=save.path,

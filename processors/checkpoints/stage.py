@@ -1,8 +1,8 @@
-"""Checkpoints of a job, as its log tells of them: a save begins, and something shows later that it is complete.
+"""Follows the checkpoints that a job saves: a save begins, and later evidence shows that it is complete.
 
-With asynchronous saving the line comes before the data is safe. A save counts as durable when a line says that it is complete, when the
-file that names the newest was written, when the next one begins, or when the job ends well. Where training stands still during a save
-and then goes on, that shows it too; but not in a job whose own lines say when a save is complete, or that it saves in the background.
+With asynchronous saving, the line is printed before the data is durable. A save is durable when a line reports that it is complete, when
+the file that names the newest checkpoint was written, when the next save begins, or when the job succeeds. A pause of the training during
+the save is evidence too, but not in a job whose lines report when a save is complete, or that it saves in the background.
 """
 
 from collections.abc import Sequence
@@ -15,22 +15,23 @@ from schedmate_records import Checkpoint, CheckpointState, DurableBy, EventKind,
 from ..classified_chunk import PROGRESS, ClassifiedChunk
 from ..stage import Stage
 from . import places
-from .language import Says
+from .language import SaveReport
 from .reader import CheckpointReader, SaveLine
-from .saves import CheckpointsState, Save, Shown, durable, failed, started
+from .saves import CheckpointsState, Save, SaveSource, durable, failed, started
 
 PAUSE_S = 1.0
+"""Minimum length of a pause that shows a save, in seconds. Higher values miss short saves, lower ones take noise for one."""
 PAUSE = 3.0
-"""A pause shows a save where it lasts at least so many seconds, and so many times the usual time between two reports."""
+"""Minimum length of a pause that shows a save, as a multiple of the usual time between two reports."""
 PART_S = 60.0
-"""In a job that prints no progress, lines so far apart tell of two saves."""
+"""In a job without progress, lines separated by so many seconds report two saves."""
 
 
 _IS_PROGRESS = bytes(letter == ord(PROGRESS) for letter in range(256))
 
 
 class CheckpointMetrics:
-    """What was told of saves."""
+    """Counts of saves."""
 
     def __init__(self) -> None:
         about = "Saves of checkpoints that began (started), were complete (durable) or failed."
@@ -40,7 +41,7 @@ class CheckpointMetrics:
 
 
 class Checkpoints(Stage[CheckpointsState]):
-    """Tells when a job begins to save a checkpoint, and when one is durable or has failed."""
+    """Reports when a job begins to save a checkpoint, and when a checkpoint is durable or its save failed."""
 
     name = "checkpoints"
 
@@ -53,17 +54,17 @@ class Checkpoints(Stage[CheckpointsState]):
         return (self.metrics,)
 
     def on_chunk(self, chunk: ClassifiedChunk, position: Position, state: CheckpointsState) -> list[Checkpoint]:
-        """Return what lines and progress tell of saves, line by line: where the chunk was cut makes no difference."""
-        told: list[Checkpoint] = []
+        """Return the saves that lines and progress report, line by line, so that the borders of chunks make no difference."""
+        records: list[Checkpoint] = []
         read = 0
-        for line in self.reader.find(chunk, lambda at, says: state.wants(chunk.times[at], says)):
-            told += _progress(chunk, read, line.at, position, state)
-            told += _line(chunk, line, position, state)
+        for line in self.reader.find(chunk, lambda at, report: state.wants(chunk.times[at], report)):
+            records += _progress(chunk, read, line.at, position, state)
+            records += _line(chunk, line, position, state)
             read = line.at + 1
-        told += _progress(chunk, read, len(chunk.lines), position, state)
+        records += _progress(chunk, read, len(chunk.lines), position, state)
         if state.ended is not None:  # these lines came later than the end
-            told += _ended(chunk.job, chunk.attempt, position, state)
-        return self._counted(told)
+            records += _ended(chunk.job, chunk.attempt, position, state)
+        return self._counted(records)
 
     def on_event(self, event: JobEvent, position: Position, state: CheckpointsState) -> list[Checkpoint]:
         """Return that the save under way is durable, where the attempt ends well."""
@@ -79,40 +80,40 @@ class Checkpoints(Stage[CheckpointsState]):
         state.ended = None
         return []
 
-    def _counted(self, told: list[Checkpoint]) -> list[Checkpoint]:
-        for one in told:
+    def _counted(self, records: list[Checkpoint]) -> list[Checkpoint]:
+        for one in records:
             self.metrics.saves.labels(one.state).inc()
-        return told
+        return records
 
 
 def _ended(job: str, attempt: int, position: Position, state: CheckpointsState) -> list[Checkpoint]:
     save = state.save
     if save is None or save.over or state.ended is None:
         return []
-    return [durable(DurableBy.ENDED, Shown(job, attempt, position, state.ended), state, save)]
+    return [durable(DurableBy.ENDED, SaveSource(job, attempt, position, state.ended), state, save)]
 
 
 def _progress(
     chunk: ClassifiedChunk, start: int, stop: int, position: Position, state: CheckpointsState
 ) -> list[Checkpoint]:
-    """Take the progress among the pieces from `start` to `stop`: where training stood still before it, a save is complete."""
+    """Process the progress in the pieces from `start` to `stop`. A pause of the training before it completes a save."""
     first = chunk.classes.find(PROGRESS, start, stop)
     if first < 0 or (state.rank is not None and chunk.rank > state.rank):
         return []
     if chunk.rank != state.rank:
         state.rank, state.reports, state.since = chunk.rank, 0, chunk.times[first]
-    told, save = [], state.save
+    records, save = [], state.save
     if save is not None and not save.progressed:
         save.progressed = True
         pause, usual = chunk.times[first] - save.time, state.usual_gap_s
         shows = usual > 0 and pause >= max(PAUSE_S, PAUSE * usual)
         if shows and not (save.over or save.asynchronous or state.completes):
-            told = [durable(DurableBy.PROGRESS, _shown(chunk, first, position), state, save, pause)]
+            records = [durable(DurableBy.PROGRESS, _source(chunk, first, position), state, save, pause)]
     last = chunk.classes.rfind(PROGRESS, start, stop)
     moments = _moments(chunk, first, last)
     state.reports += len(moments) - (state.reports > 0 and state.until in moments)
     state.until = chunk.times[last]
-    return told
+    return records
 
 
 def _moments(chunk: ClassifiedChunk, first: int, last: int) -> set[float]:
@@ -124,62 +125,62 @@ def _moments(chunk: ClassifiedChunk, first: int, last: int) -> set[float]:
 
 
 def _line(chunk: ClassifiedChunk, line: SaveLine, position: Position, state: CheckpointsState) -> list[Checkpoint]:
-    """Take a line that tells of a save."""
-    shown, says = _shown(chunk, line.at, position), line.says
-    if says is Says.FAILED:
-        return _failed(chunk, line, shown, state)
+    """Process a line that reports a save."""
+    source, report = _source(chunk, line.at, position), line.report
+    if report is SaveReport.FAILED:
+        return _failed(chunk, line, source, state)
     if state.reporter is not None and chunk.rank > state.reporter:
         return []
-    told: list[Checkpoint] = []
+    records: list[Checkpoint] = []
     save = state.save
-    if save is None or not _same(save, line, shown.time, state):
-        if says is Says.TRACKER:
+    if save is None or not _reports_save(save, line, source.time, state):
+        if report is SaveReport.TRACKER:
             return []
         state.reporter = chunk.rank
-        told, save = _begin(chunk, line, shown, state)
+        records, save = _begin(chunk, line, source, state)
     elif not save.over:
-        save.newest = max(save.newest, shown.time)
+        save.newest = max(save.newest, source.time)
         save.asynchronous |= line.asynchronous
         if save.step is None:
             save.step = line.step
     part = bool(save.path and line.path) and line.path != save.path and places.within(line.path, save.path)
     save.path = save.path or line.path
-    if says is Says.TRACKER or (says is Says.COMPLETE and not part):
-        own = shown.line == save.first
+    if report is SaveReport.TRACKER or (report is SaveReport.COMPLETE and not part):
+        own = source.line == save.first
         state.completes |= not own
         if not save.over:
-            by = DurableBy.TRACKER if says is Says.TRACKER else DurableBy.COMPLETION
-            took = line.seconds if own else max(shown.time - save.time, 0.0)
-            told.append(durable(by, shown, state, save, took))
-    return told
+            by = DurableBy.TRACKER if report is SaveReport.TRACKER else DurableBy.COMPLETION
+            took = line.seconds if own else max(source.time - save.time, 0.0)
+            records.append(durable(by, source, state, save, took))
+    return records
 
 
 def _begin(
-    chunk: ClassifiedChunk, line: SaveLine, shown: Shown, state: CheckpointsState
+    chunk: ClassifiedChunk, line: SaveLine, source: SaveSource, state: CheckpointsState
 ) -> tuple[list[Checkpoint], Save]:
     """Return the save that begins with a line, and what follows; the save before it is complete then."""
-    told, before, save = [], state.save, _new(chunk, line, shown, state)
+    records, before, save = [], state.save, _new(chunk, line, source, state)
     if before is not None and not before.over:
-        told.append(durable(DurableBy.NEXT_SAVE, shown, state, before))
+        records.append(durable(DurableBy.NEXT_SAVE, source, state, before))
     state.begin(save)
-    if line.says is not Says.COMPLETE:
-        told.append(started(shown, state, save))
-    return told, save
+    if line.report is not SaveReport.COMPLETE:
+        records.append(started(source, state, save))
+    return records, save
 
 
-def _failed(chunk: ClassifiedChunk, line: SaveLine, shown: Shown, state: CheckpointsState) -> list[Checkpoint]:
-    """Take a line that says that a save failed, of whatever rank: the one under way, or one that no line told of before."""
+def _failed(chunk: ClassifiedChunk, line: SaveLine, source: SaveSource, state: CheckpointsState) -> list[Checkpoint]:
+    """Process a line of any rank that reports a failed save: the current one, or one without an earlier line."""
     save = state.save
     if save is not None and save.state is CheckpointState.FAILED and not save.progressed:
         return []
     if save is None or save.over:
-        save = _new(chunk, line, shown, state)
+        save = _new(chunk, line, source, state)
         state.begin(save)
-    return [failed(shown, state, save)]
+    return [failed(source, state, save)]
 
 
-def _same(save: Save, line: SaveLine, time: float, state: CheckpointsState) -> bool:
-    """Return whether `line` tells of `save`, and not of another one."""
+def _reports_save(save: Save, line: SaveLine, time: float, state: CheckpointsState) -> bool:
+    """Return whether `line` reports `save`, and not another one."""
     if save.state is CheckpointState.FAILED:
         return False
     if save.step is not None and line.step is not None:
@@ -189,16 +190,16 @@ def _same(save: Save, line: SaveLine, time: float, state: CheckpointsState) -> b
     if save.over:
         return False
     if not save.path or not line.path:
-        return line.says is not Says.BEGINS
-    return places.within(line.path, save.path) and (line.says is not Says.BEGINS or line.path != save.path)
+        return line.report is not SaveReport.BEGINS
+    return places.within(line.path, save.path) and (line.report is not SaveReport.BEGINS or line.path != save.path)
 
 
-def _new(chunk: ClassifiedChunk, line: SaveLine, shown: Shown, state: CheckpointsState) -> Save:
+def _new(chunk: ClassifiedChunk, line: SaveLine, source: SaveSource, state: CheckpointsState) -> Save:
     place = chunk.evidence(line.at)
-    save = Save(state.count + 1, shown.time, shown.time, place, chunk.node, chunk.rank, line.step, line.path)
+    save = Save(state.count + 1, source.time, source.time, place, chunk.node, chunk.rank, line.step, line.path)
     save.asynchronous = line.asynchronous
     return save
 
 
-def _shown(chunk: ClassifiedChunk, index: int, position: Position) -> Shown:
-    return Shown(chunk.job, chunk.attempt, position, chunk.times[index], chunk.evidence(index))
+def _source(chunk: ClassifiedChunk, index: int, position: Position) -> SaveSource:
+    return SaveSource(chunk.job, chunk.attempt, position, chunk.times[index], chunk.evidence(index))

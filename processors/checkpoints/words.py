@@ -24,14 +24,14 @@ BEGINS = _words(
 """Before `save` or `to save`: it begins."""
 
 CALLS = _words("save_checkpoint checkpoint_save save-checkpoint")
-"""Functions whose name stands for the save."""
+"""Functions whose name means a save."""
 CHECKPOINT = _words("checkpoint checkpoints check-point ckpt ckpts chkpt snapshot")
-"""What is a checkpoint in any line that tells of saving it."""
+"""Words that mean a checkpoint in each line about a save."""
 SEVERAL = _words("checkpoints ckpts")
 MODEL = _words(
     "model models weights weight params parameters state states optimizer optim network net agent policy solver"
 )
-"""What is one where nothing else is said to be saved."""
+"""Words that mean a checkpoint unless the line names something else that is saved."""
 HELD = _words("params optimizer optim state")
 """Of these, what no folder is called."""
 SHARDS = _words("shard shards")
@@ -50,7 +50,7 @@ NOT = _words("""
     disable disabled disables disabling didn't doesn't don't ignoring never no not nothing skip skipped skipping skips without won't
 """)
 WILL = _words("can each every how if may might must once shall should unless until when whenever whether will would")
-"""It is not told that it happens, but when or whether it would."""
+"""Words of statements about when or whether saves happen."""
 PLANS = _words("every when if")
 """So wherever they stand."""
 FAILED = _words("""
@@ -68,7 +68,7 @@ BEFORE_A_NAME = _words("""
 """)
 """Before `saving` or `saved`: it is a noun or a past thing, not a report."""
 TO = _words("to in into at as under for on with from path is are was were has have been being successfully")
-"""Ends what is said to be saved."""
+"""Words that end the object of a save."""
 RENAMES = _words("renaming renamed rename moving moved")
 TRACKS = _words("updating updated update writing wrote written write")
 NEWEST = _words("latest tracker")

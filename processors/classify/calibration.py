@@ -32,7 +32,7 @@ def margins(scores: Floats) -> Floats:
 
 
 def platt(scores: Floats, hits: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return slope and offset of the logistic curve that tells from a score how likely the class is.
+    """Return slope and offset of the logistic curve from a score to the probability of the class.
 
     Args:
         scores: Shape (n,).

@@ -6,9 +6,9 @@ from prometheus_client import Counter
 
 from ..grammar.cache import GenerationCache
 from ..grammar.extractor import CACHE_SIZE, LONGEST, templates
-from .context import ClassifyContext, resolve, settled
+from .context import ClassifyContext, combine_kind, resolve
 from .fallback import ModelClassifier, TemplateClassifier
-from .kinds import BY_DIGITS, Ground, by_digits, kind_of
+from .kinds import BY_DIGITS, Ground, class_by_digits, kind_of
 from .phases import PhaseReader
 
 
@@ -17,16 +17,16 @@ class ClassifierMetrics:
 
     def __init__(self) -> None:
         self.lines = Counter("schedmate_classifier_lines", "Lines classified.", registry=None)
-        self.templates = Counter("schedmate_classifier_templates", "Templates worked out: cache misses.", registry=None)
+        self.templates = Counter("schedmate_classifier_templates", "Templates classified: cache misses.", registry=None)
         self.asked = Counter(
             "schedmate_classifier_asked",
-            "Templates that no signature knew and the fallback was asked for.",
+            "Templates without a matching signature, classified by the fallback.",
             registry=None,
         )
 
 
 class LineClassifier:
-    """Tells error, warning, progress and other lines apart.
+    """Classifies lines as error, warning, progress or other.
 
     Signatures decide; what none of them knows goes to `fallback`, where there is one, and else is `other`. A kind is worked
     out on the template, not on the line, so the same line has the same class everywhere and always.
@@ -34,7 +34,7 @@ class LineClassifier:
     Args:
         fallback: Classifies templates that no signature knows.
         cache_size: Templates that are surely remembered.
-        phases: Corrects what words say by what the numbers of a stream do; words alone decide without it.
+        phases: Corrects classes by the numbers of a stream; words alone decide without it.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class LineClassifier:
             letters = "".join(self._learn(masked))
         if BY_DIGITS in letters:
             letters = "".join(
-                by_digits(line[:LONGEST]) if kind == BY_DIGITS else kind
+                class_by_digits(line[:LONGEST]) if kind == BY_DIGITS else kind
                 for kind, line in zip(letters, lines, strict=True)
             )
         self.metrics.lines.inc(len(lines))
@@ -98,7 +98,7 @@ class LineClassifier:
             self.metrics.asked.inc(len(unknown))
             letters = self._fallback.classify(unknown)
             for template, letter in zip(unknown, letters, strict=True):
-                fresh[template] = settled(fresh[template], letter, template)
+                fresh[template] = combine_kind(fresh[template], letter, template)
         for template, kind in fresh.items():
             self._cache.put(template, kind)
         return [fresh[template] if template in fresh else known[template] for template in masked]

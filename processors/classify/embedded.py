@@ -22,7 +22,7 @@ EXAMPLES = "examples.tsv"
 RIDGE = 3.0
 """Penalty on the weights (ridge regression)."""
 SHARE = 3.0
-"""What a score by vectors, from -1 to 1, weighs beside one by n-grams."""
+"""What a score by vectors, from -1 to 1, weighs relative to one by n-grams."""
 
 
 class Example(NamedTuple):
@@ -32,7 +32,7 @@ class Example(NamedTuple):
         letter: e, w, p or o.
         fold: Examples of one tool are in one fold.
         asked: No signature knows it: such are what the model is asked about, and what it is calibrated on.
-        scores: What a linear model on n-grams that has not seen its tool says of it, a number a class.
+        scores: What a linear model on n-grams trained without its tool, a number a class.
         template: The template.
     """
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 
 class EmbedderAway(Exception):  # not a fault: what it helps goes on without it
-    """The embedder cannot be asked now; the message says why."""
+    """The embedder cannot be asked now; the message gives the reason."""
 
 
 class Embedder(Protocol):

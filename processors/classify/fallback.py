@@ -24,15 +24,15 @@ class TemplateClassifier(Protocol):
 
 
 class ModelClassifierMetrics:
-    """What the embedder has said, and missed."""
+    """Counters of the embedder."""
 
     def __init__(self) -> None:
         self.with_embedder = Counter(
-            "schedmate_classifier_with_embedder", "Templates that the embedder helped to judge.", registry=None
+            "schedmate_classifier_with_embedder", "Templates classified with the embedder.", registry=None
         )
         self.without = Counter(
             "schedmate_classifier_without_embedder",
-            "Templates that were judged by n-grams alone, because the embedder was away.",
+            "Templates classified by n-grams only, because the embedder was unavailable.",
             registry=None,
         )
 

@@ -21,7 +21,7 @@ class FlagEmbedder:
         pooling: `cls` (the BGE models) or `mean` (MiniLM).
 
     Raises:
-        ModuleNotFoundError: FlagEmbedding is missing; the message says how to get it.
+        ModuleNotFoundError: FlagEmbedding is missing; the message names the command that installs it.
     """
 
     def __init__(self, model: str = DEFAULT_MODEL, device: str | None = None, pooling: str = "cls") -> None:

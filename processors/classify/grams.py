@@ -37,7 +37,7 @@ _GOLDEN = np.uint32(0x9E3779B1)
 def normal(template: str) -> str:
     """Return the message of `template` in the form that n-grams are taken from.
 
-    Prefix, letter case, folders of a path, and the length of numbers, rules, bars and gaps tell nothing of a line's class.
+    Prefix, letter case, folders of a path, and the length of numbers, rules, bars and gaps have no influence on a line's class.
     """
     return _normal(strip_prefix(template[:LONGEST]).body)
 
@@ -73,7 +73,7 @@ def grams(texts: Sequence[str]) -> Buckets:
 def words(texts: Sequence[str], quiet: Sequence[bool]) -> Buckets:
     """Return the buckets of the words of normal `texts` and of their pairs.
 
-    The first word is that of the logger: whether it says that the line is informational, `quiet`.
+    The first word is the level of the logger: whether the line is informational, `quiet`.
     """
     found = [_hashed(text, each) for text, each in zip(texts, quiet, strict=True)]
     buckets = np.fromiter(chain.from_iterable(found), np.int64) + (1 << BITS)

@@ -1,6 +1,6 @@
-"""A linear model on character n-grams and words: tells the class of a template that no signature knows.
+"""A linear model on character n-grams and words: gives the class of a template that no signature knows.
 
-Trained by `benchmarks/classifier/train.py`, which says how well it does; the weights stand beside this file.
+Trained by `benchmarks/classifier/train.py`, which prints its scores; the weights are in the same folder.
 """
 
 from collections.abc import Sequence

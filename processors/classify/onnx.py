@@ -25,7 +25,7 @@ class OnnxEmbedder:
         threads: Threads of ONNX Runtime.
 
     Raises:
-        ModuleNotFoundError: `onnxruntime` or `tokenizers` is missing; the message says how to get them.
+        ModuleNotFoundError: `onnxruntime` or `tokenizers` is missing; the message names the command that installs them.
         FileNotFoundError: `directory` lacks a file.
     """
 

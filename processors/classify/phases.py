@@ -1,8 +1,8 @@
-"""Whether the lines of a template tell of the training, by what their numbers do: learned in each stream, as its lines come.
+"""Whether the lines of a template report the training, by the course of their numbers: learned in each stream, as its lines come.
 
-What a line says decides where it says enough. Where its words leave the class open, the first numbers of its template are put to the
-model that also proposes columns for step and loss (`processors/read`): a counter that grows beside a loss makes a report of lines in
-whatever words. What is printed with every report, a line each, is a part of it; what stands below the heading of an evaluation is none.
+If the words of a line do not decide its class, the first numbers of its template are given to the model that also proposes columns for step
+and loss (`processors/read`): a counter that grows next to a loss makes lines a report, whatever their words. A line that is printed with
+every report, one number a line, is a part of the report.
 """
 
 import math
@@ -13,43 +13,43 @@ from typing import NamedTuple
 
 from ..grammar.cache import GenerationCache
 from ..grammar.extractor import CACHE_SIZE, DIGITS, LONGEST
-from ..grammar.prefix import clean
+from ..grammar.prefix import clean, strip_prefix
 from ..read.proposer.linear import LinearProposer
 from ..read.roles import Phase, Proposer, Role
 from ..read.series import LineTemplate, NumberColumn, TemplateSeries, line_template, number
-from .context import OTHER, PROGRESS, PhaseState, Watched
+from .context import PROGRESS, ObservedTemplate, PhaseState
 from .kinds import Ground, kind_of
-from .words import BOOKKEEPING, EVALUATING, EVALUATION, KEEPING, NEUTRAL, PART, SECTION, TRAINING, mark_of
+from .words import WORDS, is_part
 
 ROWS, TEMPLATES, COLUMNS, DECIDED = 8, 24, 20, 128
-"""What is kept of a stream: rows of a template, templates that are not decided, numbers of a row, templates that are."""
-LEAST = 3
-"""Rows that are looked at first; once more when `ROWS` are there."""
-TRAINS, TRAINS_UNCOUNTED = 0.7, 0.9
-"""Probability from which lines tell of the training; the same where none of their numbers counts it."""
-LIKELY = 0.5
-"""Probability from which a column is a counter of the training, or measures it."""
-GROWS = 0.9
-"""Share of its moves that a counter rises."""
+"""Maximum size of a stream's state: rows of a template, templates that are not decided, numbers of a row, templates that are decided."""
+LEAST_ROWS = 3
+"""Rows of a template before the first decision; the second comes with `ROWS`."""
 KNOWN = 3
-"""Lines that are reports by their words from which on no other words are taken for reports: an evaluation sounds like them."""
-TOGETHER, NEAR, PARTS = 0.8, 2, 3
-"""Share of its lines that a part of a report stands beside the same neighbour, lines within which that is so, and parts that a report has
-at least."""
+"""Reports by words from which on other words make no report: an evaluation has similar ones."""
+PARTS = 3
+"""Minimum number of parts of a report."""
+_LIKELY = {"training": 0.7, "training_uncounted": 0.9, "role": 0.5, "grows": 0.9, "neighbour": 0.8}
+"""Minimum probability that lines report the training; the same if no number counts it; of a column's role. Minimum share of the moves in
+which a counter grows, and of the lines of a part that have the same neighbour. Tuned on the corpus."""
+_NEIGHBOURS = 2
+"""Maximum distance of the parts of a report, in lines."""
 _COUNTERS = (Role.STEP, Role.SAMPLE, Role.TOKEN, Role.EPOCH)
 _MEASURES = (Role.LOSS, Role.LOSS_PART, Role.RATE, Role.INTERVAL)
 
 
-class Noted(NamedTuple):
-    """What is known of a template whatever the stream.
+class TemplateFacts(NamedTuple):
+    """What is known of a template in every stream.
 
     Attributes:
-        mark: What it may be in a report over several lines.
+        part: True if it may be a part of a report over several lines.
+        has_words: False for rules and blank lines.
         ground: What its class rests on by its words.
-        lines: What its lines have in common; None where their numbers tell nothing of anybody's class.
+        lines: What its lines have in common; None if their numbers decide nothing.
     """
 
-    mark: str
+    part: bool
+    has_words: bool
     ground: Ground
     lines: LineTemplate | None
 
@@ -58,94 +58,93 @@ class PhaseReader:
     """Corrects the classes of lines by the phase of their templates.
 
     Args:
-        proposer: Says how likely each phase of a template is; the one that ships where not given.
+        proposer: Gives the probability of each phase of a template; the one that ships where not given.
     """
 
     def __init__(self, proposer: Proposer | None = None) -> None:
         self._proposer = proposer
-        self._known: GenerationCache[Noted] = GenerationCache(CACHE_SIZE)
-        self._quiet: set[str] = set()  # templates that change no class: most of them, left out at the cost of a set
+        self._known: GenerationCache[TemplateFacts] = GenerationCache(CACHE_SIZE)
+        self._irrelevant: set[str] = set()  # templates that change no class: most of them
 
     def correct(self, classes: str, lines: Sequence[str], masked: Sequence[str], state: PhaseState) -> str:
-        """Return `classes`, the letters that words give to `lines` of templates `masked`, as their phases have them; `state` moves on."""
+        """Return `classes`, the letters of `lines` by their words, corrected; `state` is updated. `masked` are the templates of `lines`."""
         if state.reports < KNOWN:
             state.reports += classes.count(PROGRESS)
-        loud = set(masked) - self._quiet
-        if loud or state.evaluation:
-            classes = self._corrected(classes, lines, masked, loud, state)
+        relevant = {template: self._facts(template) for template in set(masked) - self._irrelevant}
+        if relevant:
+            classes = self._correct(classes, lines, masked, relevant, state)
         state.seen += len(lines)
         return classes
 
-    def _corrected(
-        self, classes: str, lines: Sequence[str], masked: Sequence[str], loud: set[str], state: PhaseState
+    def _correct(
+        self,
+        classes: str,
+        lines: Sequence[str],
+        masked: Sequence[str],
+        relevant: dict[str, TemplateFacts],
+        state: PhaseState,
     ) -> str:
-        noted = {template: self._noted(template) for template in loud}
-        late = state.reports >= KNOWN  # other words are taken for no more reports, but for parts of known ones
-        told = {
+        late = state.reports >= KNOWN
+        observed = {
             template: each.lines
-            for template, each in noted.items()
+            for template, each in relevant.items()
             if each.lines is not None
-            and (
-                not late or each.ground is not Ground.NOTHING or each.mark == PART or state.decided.get(each.lines.key)
-            )
+            and (not late or each.ground is not Ground.NOTHING or each.part or state.decided.get(each.lines.key))
         }
-        watched = {each.key for each in state.watched}
-        if any(each.key in watched or each.key not in state.decided for each in told.values()):
-            self._watch(lines, masked, told, state)
-        reports = {template for template, each in told.items() if state.decided.get(each.key)}
-        if reports:
-            classes = "".join(
-                PROGRESS if template in reports else letter for letter, template in zip(classes, masked, strict=True)
-            )
-        if state.evaluation or any(each.mark == EVALUATION for each in noted.values()):
-            marks = {template: self._noted(template).mark for template in dict.fromkeys(masked)}
-            classes = _without_evaluations(classes, "".join(map(marks.__getitem__, masked)), state)
-        return classes
+        open_keys = {each.key for each in state.observed}
+        if any(each.key in open_keys or each.key not in state.decided for each in observed.values()):
+            self._observe(lines, masked, observed, state)
+        reports = {template for template, each in observed.items() if state.decided.get(each.key)}
+        if not reports:
+            return classes
+        pairs = zip(classes, masked, strict=True)
+        return "".join(PROGRESS if template in reports else letter for letter, template in pairs)
 
-    def note(self, masked: str, ground: Ground) -> Noted:
+    def note(self, masked: str, ground: Ground) -> TemplateFacts:
         """Return what is known of a new template, whose class rests on `ground`; it is remembered."""
-        mark = mark_of(masked)
-        known = Noted(mark, ground, _watched(masked, ground, mark))
-        self._known.put(masked, known)
-        if known.lines is None and known.mark != EVALUATION:
-            if len(self._quiet) >= CACHE_SIZE:
-                self._quiet.clear()
-            self._quiet.add(masked)
-        return known
+        part = is_part(masked)
+        has_words = WORDS["word"].search(strip_prefix(masked).body) is not None
+        facts = TemplateFacts(part, has_words, ground, _relevant_lines(masked, ground, part))
+        self._known.put(masked, facts)
+        if facts.lines is None:
+            if len(self._irrelevant) >= CACHE_SIZE:
+                self._irrelevant.clear()
+            self._irrelevant.add(masked)
+        return facts
 
-    def _noted(self, masked: str) -> Noted:
+    def _facts(self, masked: str) -> TemplateFacts:
         return self._known.get(masked) or self.note(masked, kind_of(masked)[1])
 
-    def _watch(
-        self, lines: Sequence[str], masked: Sequence[str], told: dict[str, LineTemplate], state: PhaseState
+    def _observe(
+        self, lines: Sequence[str], masked: Sequence[str], observed: dict[str, LineTemplate], state: PhaseState
     ) -> None:
-        """Take in the numbers of lines whose template is not decided, and decide those of which enough were seen."""
-        by_key = {each.key: each for each in state.watched}
+        """Note the numbers of lines whose template is not decided, and decide the templates with enough rows."""
+        by_key = {each.key: each for each in state.observed}
         place = state.seen
         for line, text in zip(lines, masked, strict=True):
-            place += self._noted(text).mark != NEUTRAL
-            found = told.get(text)
+            place += self._facts(text).has_words
+            found = observed.get(text)
             if found and (found.key in by_key or found.key not in state.decided):
                 if found.key not in by_key:
-                    by_key[found.key] = Watched(text, found.key)
-                    state.watched.append(by_key[found.key])
-                _take(line, text, place, found, by_key[found.key])
-        often = [each for each in state.watched if len(each.rows) >= LEAST]
-        if any(each.key not in state.decided or len(each.rows) == ROWS for each in often):
-            self._decide(often, state)
-        state.watched = [each for each in state.watched if len(each.rows) < ROWS][-TEMPLATES:]
+                    by_key[found.key] = ObservedTemplate(text, found.key)
+                    state.observed.append(by_key[found.key])
+                _add_row(line, text, place, found, by_key[found.key])
+        due = [each for each in state.observed if len(each.rows) >= LEAST_ROWS]
+        if any(each.key not in state.decided or len(each.rows) == ROWS for each in due):
+            self._decide(due, state)
+        state.observed = [each for each in state.observed if len(each.rows) < ROWS][-TEMPLATES:]
 
-    def _decide(self, due: Sequence[Watched], state: PhaseState) -> None:
-        series = [series_of(each) for each in due]
-        proposer = self._proposer or _shipped()
-        proposed = zip(series, proposer.propose(series), strict=True)
-        grounds = [self._noted(each.text).ground for each in due]
-        found = [
-            ground is Ground.REPORT
-            or (trains(*told) and (ground is not Ground.NOTHING or (state.reports < KNOWN and measures(each, *told))))
-            for ground, (each, told) in zip(grounds, proposed, strict=True)
-        ]
-        for each, is_report in zip(due, _with_parts(due, found), strict=True):
+    def _decide(self, due: Sequence[ObservedTemplate], state: PhaseState) -> None:
+        series = [_series(each) for each in due]
+        proposals = (self._proposer or _shipped()).propose(series)
+        reports = []
+        for each, one, (roles, phases) in zip(due, series, proposals, strict=True):
+            ground = self._facts(each.text).ground
+            counts = any(_is_likely(role, (*_COUNTERS, *_MEASURES)) for role in roles)
+            trains = phases[Phase.TRAINING] >= _LIKELY["training"] and counts
+            by_numbers = state.reports < KNOWN and _is_counted(one, roles, phases)
+            reports.append(ground is Ground.REPORT or (trains and (ground is not Ground.NOTHING or by_numbers)))
+        for each, is_report in zip(due, _with_parts(due, reports), strict=True):
             state.decided[each.key] = is_report
         for key in list(state.decided)[:-DECIDED]:
             del state.decided[key]
@@ -156,49 +155,30 @@ def _shipped() -> LinearProposer:
     return LinearProposer.load()
 
 
-def _watched(masked: str, ground: Ground, mark: str) -> LineTemplate | None:
-    """Return what lines have in common whose numbers tell of a class, their own or that of the other parts of a report."""
-    if ground is Ground.SURE or (ground is Ground.REPORT and mark != PART) or "1" not in masked:
+def _relevant_lines(masked: str, ground: Ground, part: bool) -> LineTemplate | None:
+    """Return what lines have in common whose numbers decide their class, or that of other parts of a report."""
+    if ground is Ground.SURE or (ground is Ground.REPORT and not part) or "1" not in masked:
         return None
     found = line_template(clean(masked)[:LONGEST])
-    if (
-        found is None
-        or found.bare is not (ground is Ground.ROW)
-        or (ground is Ground.NOTHING and _of_other_work(found))
-    ):
+    if found is None or found.bare is not (ground is Ground.ROW):
         return None
-    return found
+    begin = found.around[0][0]  # the words before the first number
+    evaluation = WORDS["evaluation"].search(begin) and not WORDS["training"].search(begin)
+    other_work = ground is Ground.NOTHING and (evaluation or WORDS["bookkeeping"].search(begin))
+    return None if other_work else found
 
 
-def _of_other_work(lines: LineTemplate) -> bool:
-    """Return whether lines are of an evaluation or of the keeping of books: the words before the first number say so, or a verb."""
-    begin = lines.around[0][0]
-    if KEEPING.search(lines.text):
-        return True
-    return BOOKKEEPING.search(begin) is not None or (
-        EVALUATING.search(begin) is not None and not TRAINING.search(begin)
-    )
-
-
-def trains(roles: Sequence[dict[Role, float]], phases: dict[Phase, float]) -> bool:
-    """Return whether lines tell of the training: they surely do, and their numbers count it or measure it."""
-    return phases[Phase.TRAINING] >= TRAINS and any(_likely(each, (*_COUNTERS, *_MEASURES)) for each in roles)
-
-
-def measures(series: TemplateSeries, roles: Sequence[dict[Role, float]], phases: dict[Phase, float]) -> bool:
-    """Return whether words in doubt are of a report: a counter that grows stands beside what it is a report of, or a sure measure alone.
-
-    What counts layers, parts or threads has nothing beside it; ranks do not come in order.
-    """
-    told = list(zip(roles, series.columns, strict=True))
-    measured = any(_likely(each, _MEASURES) and _varies(column) for each, column in told)
-    if any(_likely(each, _COUNTERS) and _grows(column) for each, column in told):
+def _is_counted(series: TemplateSeries, roles: Sequence[dict[Role, float]], phases: dict[Phase, float]) -> bool:
+    """Return whether lines hold a growing counter next to a measure or a varying number, or a measure and are surely of the training."""
+    columns = list(zip(roles, series.columns, strict=True))
+    measured = any(_is_likely(role, _MEASURES) and _varies(column) for role, column in columns)
+    if any(_is_likely(role, _COUNTERS) and _grows(column) for role, column in columns):
         return measured or any(column.decimals and _varies(column) for column in series.columns)
-    return measured and phases[Phase.TRAINING] >= TRAINS_UNCOUNTED
+    return measured and phases[Phase.TRAINING] >= _LIKELY["training_uncounted"]
 
 
-def _likely(roles: dict[Role, float], some: Sequence[Role]) -> bool:
-    return sum(roles[role] for role in some) >= LIKELY
+def _is_likely(roles: dict[Role, float], some: Sequence[Role]) -> bool:
+    return sum(roles[role] for role in some) >= _LIKELY["role"]
 
 
 def _varies(column: NumberColumn) -> bool:
@@ -206,44 +186,45 @@ def _varies(column: NumberColumn) -> bool:
 
 
 def _grows(column: NumberColumn) -> bool:
-    return sum(later > earlier for earlier, later in pairwise(column.values)) >= GROWS * (len(column.values) - 1)
+    grown = sum(later > earlier for earlier, later in pairwise(column.values))
+    return grown >= _LIKELY["grows"] * (len(column.values) - 1)
 
 
-def series_of(watched: Watched) -> TemplateSeries:
-    """Return the first rows of a template. When they arrived is left out: a class does not depend on it."""
-    template = line_template(clean(watched.text)[:LONGEST])
+def _series(observed: ObservedTemplate) -> TemplateSeries:
+    """Return the first rows of a template, without their arrival: a class does not depend on it."""
+    template = line_template(clean(observed.text)[:LONGEST])
     if template is None:
-        raise ValueError(f"expected a line with numbers, got {watched.text!r}")
-    columns = template.columns(watched.rows, COLUMNS)
-    count = len(watched.rows)
-    nothing = (None,) * count
+        raise ValueError(f"expected a line with numbers, got {observed.text!r}")
+    columns, count = template.columns(observed.rows, COLUMNS), len(observed.rows)
+    unknown = (None,) * count
     return TemplateSeries(
-        template.key, template.text, columns, tuple(watched.places), (0.0,) * count, nothing, nothing, watched.count
+        template.key, template.text, columns, tuple(observed.places), (0.0,) * count, unknown, unknown, observed.count
     )
 
 
-def _take(line: str, masked: str, place: int, template: LineTemplate, watched: Watched) -> None:
-    watched.count += 1
-    if len(watched.rows) < ROWS:
-        shown = clean(line[:LONGEST])
-        if shown.translate(DIGITS) != clean(masked).translate(DIGITS):
-            return  # its digits decide what of it is shown: its numbers stand elsewhere
-        values = (number(shown[begin:end]) for begin, end in template.places[:COLUMNS])
-        row = [value if math.isfinite(value) else None for value in values]
-        if len(row) > 1 and watched.rows and watched.rows[-1] == row:
-            return  # another rank says the same
-        watched.rows.append(row)
-        watched.places.append(place)
+def _add_row(line: str, masked: str, place: int, template: LineTemplate, observed: ObservedTemplate) -> None:
+    observed.count += 1
+    if len(observed.rows) >= ROWS:
+        return
+    shown = clean(line[:LONGEST])
+    if shown.translate(DIGITS) != clean(masked).translate(DIGITS):
+        return  # its digits decide which of its text is shown: its numbers have other places
+    values = (number(shown[begin:end]) for begin, end in template.places[:COLUMNS])
+    row = [value if math.isfinite(value) else None for value in values]
+    if len(row) > 1 and observed.rows and observed.rows[-1] == row:
+        return  # the same report of another rank
+    observed.rows.append(row)
+    observed.places.append(place)
 
 
-def _with_parts(due: Sequence[Watched], reports: Sequence[bool]) -> list[bool]:
-    """Return which templates are reports, those included whose lines always stand among the other parts of one."""
-    parts = [place for place, each in enumerate(due) if mark_of(each.text) == PART]
+def _with_parts(due: Sequence[ObservedTemplate], reports: Sequence[bool]) -> list[bool]:
+    """Return which templates are reports, with those whose lines are always printed together with other parts of one."""
+    parts = [place for place, each in enumerate(due) if is_part(each.text)]
     found = list(reports)
     while parts:
         block = [parts.pop()]
         for one in block:
-            beside = [each for each in parts if _together(due[one], due[each]) and _together(due[each], due[one])]
+            beside = [each for each in parts if _is_beside(due[one], due[each]) and _is_beside(due[each], due[one])]
             block += beside
             parts = [each for each in parts if each not in beside]
         if len(block) >= PARTS and any(reports[each] for each in block):
@@ -252,19 +233,7 @@ def _with_parts(due: Sequence[Watched], reports: Sequence[bool]) -> list[bool]:
     return found
 
 
-def _together(one: Watched, other: Watched) -> bool:
-    """Return whether the lines of `one` stand beside one of `other`, nearly all."""
-    beside = {place + step for place in other.places for step in range(-NEAR, NEAR + 1)}
-    return sum(place in beside for place in one.places) >= TOGETHER * len(one.places)
-
-
-def _without_evaluations(classes: str, marks: str, state: PhaseState) -> str:
-    """Return `classes` without the reports that stand below the heading of an evaluation."""
-    before = EVALUATION if state.evaluation else ""
-    marks, found, end = before + marks, [], 0
-    classes = OTHER[: len(before)] + classes
-    for section in SECTION.finditer(marks):
-        found += [classes[end : section.start()], classes[section.start() : section.end()].replace(PROGRESS, OTHER)]
-        end = section.end()
-    state.evaluation = bool(found) and end == len(marks)
-    return ("".join(found) + classes[end:])[len(before) :]
+def _is_beside(one: ObservedTemplate, other: ObservedTemplate) -> bool:
+    """Return whether nearly all lines of `one` are near a line of `other`."""
+    near = {place + step for place in other.places for step in range(-_NEIGHBOURS, _NEIGHBOURS + 1)}
+    return sum(place in near for place in one.places) >= _LIKELY["neighbour"] * len(one.places)

@@ -8,7 +8,9 @@ from ..grammar import mllog, names
 from ..grammar.layout import LEADING
 from ..grammar.names import Field, FieldLayout, Meaning
 from ..grammar.prescan import Prescan
-from .words import BOOKKEEPING, EVALUATING, KEEPING
+from .words import WORDS
+
+_EVALUATING, _BOOKKEEPING, _KEEPING = WORDS["evaluation"], WORDS["bookkeeping"], WORDS["keeping"]
 
 Likely = Collection[re.Pattern[str]]
 """The expressions that may match a line."""
@@ -68,7 +70,7 @@ _KEYS = re.compile(
 _NUMBER = re.compile(r"\d")
 _WORDS = re.compile(r"[^\W\d_]+")
 _OBJECTIVE = re.compile(r"(?i)\b(?:episode|episodic)[ _](?:reward|return)$|\bfitness$")
-"""Name of what learning by trial aims at: it needs no counter beside it."""
+"""Names of the objective of reinforcement learning. It needs no counter."""
 _OF_EPOCH = re.compile(
     r"(?i)^\W*epoch \d+(?:/\d+)? (?:ended|finished|completed|done)\W*$"
     r"|^\s*\d+ (?:iter(?:ation)?s?|steps?|updates?), \d+ epochs?(?: / \d+ epochs?)?$"
@@ -77,7 +79,7 @@ _OF_EPOCH = re.compile(
 )
 """A line of counters; an epoch's end, or its share that is done: a bar without a counter."""
 _UNTIL = re.compile(r"(?i)^\W*(?:(?:estimated |expected )?time|estimated|eta|elapsed|remaining)\b")
-"""How a line begins that tells how long it took and will take."""
+"""Beginning of a line with the elapsed and the remaining time."""
 _NAMELESS = re.compile(
     r"^\[\d+(?:, (?:-?\d[\d.e+-]*|nan|inf|None))+, '\d+:\d\d(?::\d\d)?'\]$"
     r"|^(?:\[Rank \d+\] )?time \(ms\)(?: \| [\w-]+: \d+\.\d+)+$"
@@ -90,27 +92,27 @@ _METER = re.compile(r"^\W*+[\w/.-]{1,80}? ?[:=]? *+[-+\d.e]++ ++\([-+\d.e]++\)\s
 _REMAINS = re.compile(r"(?i)\b(?:remaining|eta)\b")
 """What only work under way has."""
 _PARTS = re.compile(r"(?i)\bloss(?:es)?\W{0,3}[a-z]\w*\W{1,3}\d")
-"""Losses by name behind the word itself: `loss: mask=4.2 box=0.7`."""
+"""Losses by name after the word itself: `loss: mask=4.2 box=0.7`."""
 _EPISODE = re.compile(r"(?i)^\W*(?:train(?:ing)?\W+)?(?:episode|ep|game)\W{0,3}\d")
 _EARNED = re.compile(r"(?i)\b(?:reward|return|score)s?\b")
 _PACE_FIRST = re.compile(r"^\s*\d+(?:\.\d+)? (?:its?|iters?|steps?|batches)/s(?:ec)?\b")
 _ASIDE = 2
-"""Words of others that may stand beside a counter that is printed with its name and its end."""
+"""Other words that a line may have next to a counter with its name and its total."""
 _SECOND = 2
-"""Number of a line up to which the second counter stands: the first may print its end."""
-_TELLING = Prescan((*_FORMS, _INFERENCE, BOOKKEEPING, _NOT_TRAINING_BAR, EVALUATING, _PARTS))
+"""Index of the second counter at most: the first may be followed by its total."""
+_PRESCAN = Prescan((*_FORMS, _INFERENCE, _BOOKKEEPING, _NOT_TRAINING_BAR, _EVALUATING, _PARTS))
 
 
 def is_report(body: str, layout: FieldLayout) -> bool | None:  # noqa: C901, PLR0911  # a decision list
     """Return whether `body`, a prefixed line with the fields `layout`, reports the training: step, epoch, loss or speed.
 
     Returns:
-        False for results of evaluation, the keeping of books and bars of other work; None where the fields do not tell.
+        False for results of an evaluation, bookkeeping and bars of other work; None where the fields do not decide.
     """
     if (event := mllog.read(body)) is not None:
         return bool(event.values)
-    likely = _TELLING.likely(body)
-    if any(form in likely and form.search(body) for form in _FORMS) or _tells_time(body, layout):
+    likely = _PRESCAN.likely(body)
+    if any(form in likely and form.search(body) for form in _FORMS) or _has_remaining_time(body, layout):
         return True
     layout = replace(
         layout, fields=tuple(field for field in layout.fields if field.meaning not in (Meaning.SPAN, Meaning.LEFT))
@@ -119,9 +121,9 @@ def is_report(body: str, layout: FieldLayout) -> bool | None:  # noqa: C901, PLR
         return True  # a round of boosting: `[12]<tab>train-rmse:0.31`
     if not layout.fields:
         return None
-    if _evaluates(body, layout, likely) or (_INFERENCE in likely and _INFERENCE.search(body)):
+    if _is_evaluation(body, layout, likely) or (_INFERENCE in likely and _INFERENCE.search(body)):
         return False
-    if not layout.bar and (keeping := KEEPING.search(body)) and not _WORDS.search(body, 0, keeping.start()):
+    if not layout.bar and (keeping := _KEEPING.search(body)) and not _WORDS.search(body, 0, keeping.start()):
         return False
     if _OTHER_WORK.match(body) and not layout.has(Meaning.LOSS):
         return False
@@ -136,10 +138,10 @@ def is_report(body: str, layout: FieldLayout) -> bool | None:  # noqa: C901, PLR
     counter = layout.has(Meaning.STEP, Meaning.EPOCH)
     counted = layout.has(Meaning.MEASURE) and _COUNTED.match(body) is not None
     paced = (speed and _PACE_FIRST.match(body)) or (layout.has(Meaning.STEP) and (loss or speed or counted))
-    if BOOKKEEPING in likely and BOOKKEEPING.search(body) and not paced:
+    if _BOOKKEEPING in likely and _BOOKKEEPING.search(body) and not paced:
         first = _NUMBER.search(body)
         end = first.start() if first else len(body)
-        return False if BOOKKEEPING.search(body, 0, end) or KEEPING.search(body) else None
+        return False if _BOOKKEEPING.search(body, 0, end) or _KEEPING.search(body) else None
     if speed or (loss and counter) or (layout.has(Meaning.RATE) and counter):
         return True
     if loss:
@@ -147,7 +149,7 @@ def is_report(body: str, layout: FieldLayout) -> bool | None:  # noqa: C901, PLR
     return _without_loss(body, layout, counter, likely) or None
 
 
-def _tells_time(body: str, layout: FieldLayout) -> bool:
+def _has_remaining_time(body: str, layout: FieldLayout) -> bool:
     return layout.has(Meaning.LEFT) and layout.has(Meaning.CLOCK) and not layout.bar and _UNTIL.match(body) is not None
 
 
@@ -197,7 +199,7 @@ def _is_rate_of_learning(field: Field) -> bool:
 
 
 def _is_loss(body: str, layout: FieldLayout) -> bool:
-    """Return whether a loss without a counter is a report: its form, its name or what stands before says that it is the training's."""
+    """Return whether a loss without a counter is a report by its form, its name or the text before it."""
     if _METER.match(body) or _REMAINS.search(body) or (len(layout.fields) > 1 and "train" in layout.scope.lower()):
         return True
     ranks = [names.loss_rank(field.name) for field in layout.fields if field.meaning is Meaning.LOSS]
@@ -206,14 +208,14 @@ def _is_loss(body: str, layout: FieldLayout) -> bool:
     )
 
 
-def _evaluates(body: str, layout: FieldLayout, likely: Likely) -> bool:
-    """Return whether the line is about evaluation: the text before its first reported field says so."""
-    if EVALUATING not in likely:
+def _is_evaluation(body: str, layout: FieldLayout, likely: Likely) -> bool:
+    """Return whether the line is about an evaluation, by the text before its first field."""
+    if _EVALUATING not in likely:
         return False
     scope = body.split("%", 1)[0] if layout.bar and "%" in body else layout.scope
-    if EVALUATING.search(scope):
+    if _EVALUATING.search(scope):
         return "train" not in scope.lower()
-    found = EVALUATING.search(body)
+    found = _EVALUATING.search(body)
     if not found:
         return False
     if layout.has(Meaning.RATE, Meaning.STEP_TIME):

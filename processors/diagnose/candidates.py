@@ -1,58 +1,53 @@
 """The lines that may explain a failure, and which of them is the root."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from math import inf
 
 import msgspec
 
 from schedmate_records import Component, ErrorType, Evidence, FailureSource
 
-from ..classified_chunk import PROGRESS, ClassifiedChunk
-from .faults import merged, of_one_card, origins
-from .kinds import CERTAIN, CHILD, EXIT, FAULT, HINT, LAUNCHER, PASSING, STARVED, THREAD, VAGUE, WEAK, explained
-from .launch import speaker, torn_down
-from .loops import LoopEnd
+from .kinds import SETS, Classification, Kind, is_explained
 
-RANKS = 16
-"""Other ranks remembered that said the same."""
-KEPT = 10
-"""Candidates remembered per attempt: the earliest of each cause."""
+MAX_CANDIDATES = 10
+"""Maximum number of candidates of an attempt: the earliest of each cause."""
+MESSAGE = 300
+"""Maximum length of a message, in characters."""
 SURVIVED = 5
-"""Progress lines of its rank after a candidate that show it was not the end."""
-ELSEWHERE = 50
-"""Progress lines of other ranks after a candidate that make it likely: no rank goes on so far without one that died, unless none waits."""
-WENT_ON = 500
-"""Lines of no special kind after a candidate that make it likely in a log whose progress nobody can read."""
-FOLLOWED = 3
-"""Lines of no special kind, from the one on that says how the program goes on, that show that it did."""
-LAST = {HINT: 12, VAGUE: 60}
-"""Lines of no special kind that may follow what is taken for the last words of a stored log."""
-WORDS = "error_words"
-"""The cause of a line that is an error only by a word somewhere in it."""
-APART_S = 1.0
-"""Clocks of ranks are trusted to this many seconds: another rank's progress counts only when it is later by more."""
+"""Reports of its rank after a candidate that show that it did not end the job."""
+OTHERS_SURVIVED = 50
+"""The same for reports of other ranks. Ranks wait for each other, so that one that died lets the others print fewer."""
+SILENT_LINES = 500
+"""The same for lines without a report, in a log whose progress cannot be read."""
+LAST_LINES = {Kind.HINT: 12, Kind.VAGUE: 60}
+"""Maximum number of lines that may follow the last error of a stored log; the lines of a clean-up."""
+ERROR_WORDS = "error_words"
+"""Cause of a line that is an error only by a word somewhere in it."""
+CLOCK_DIFFERENCE = 1.0
+"""Maximum difference between the clocks of ranks, in seconds."""
+
+Order = tuple[float, int, str, int]
+_NEVER: Order = (-inf, 0, "", 0)
 
 
 class Candidate(msgspec.Struct):
-    """A line, or an ending without one, that may explain the failure. Most fields as in `records.Failure`.
+    """A line, or an ending without one, that may explain the failure. Most fields as in `Failure`.
 
     Attributes:
-        speaker: Rank that printed the line, where its launcher says so in front of it.
-        told: Where other ranks first said the same, by rank.
-        accuses: Rank that a launcher names in it as the first that failed: its number in the job and on its node.
-        survived: Lines of progress of its rank after it.
-        elsewhere: Lines of progress of other ranks after it.
-        passed: Lines of no special kind after it in its stream.
-        newest: Line at which its cause was met last in its stream.
-        retried: Whether what failed there was then tried again, so far without another word of it.
-        since: Lines of progress of its rank after its cause was met last.
-        after: Lines of no special kind after its cause was met last.
-        goes_on: Lines of no special kind after it that show that the program went on, where it says so; 0 where it does not.
-        settled: Whether the job's last words show that it did no harm, so far without another trouble.
-        uncaught: Whether the hook tells it that runs as its rank's process ends.
-        loop: The counters of its rank's reports, and the rows of numbers, after it.
-        origins: Cards and processes that a driver names in faults of this cause.
-        warned: Whether Python's `warnings` tell it: the program means to go on without, and may fail for the want of it.
+        stream: Key of the stream that printed the line: its rank and name.
+        printed_by: Rank that printed the line, if its launcher prints the rank before it.
+        own_reports: Reports of progress of its rank after it.
+        other_reports: Reports of progress of other ranks after it.
+        other_lines: Lines of no special class after it in its stream.
+        newest_line: Line of the newest occurrence of its cause in its stream.
+        reports_since: Reports of progress of its rank after the newest occurrence.
+        lines_since: Lines of no special class after the newest occurrence.
+        retried: True while the operation that failed is repeated.
+        continues_after: Number of lines after it that show that the program continues, if the log states that; 0 if it does not.
+        dismissed: True while the last lines of the job show that it did no harm.
+        ends_rank: True if the hook printed it that runs as its rank's process ends.
+        rows: Number of rows of a growing table of numbers after it.
+        row: First number of the newest row; None where there is none.
     """
 
     cause: str
@@ -66,224 +61,148 @@ class Candidate(msgspec.Struct):
     time: float
     node: str
     rank: int | None
-    feed: str
+    stream: str
     root: Evidence | None
-    speaker: int | None = None
-    told: dict[int, Evidence] = {}
-    accuses: list[int] = []
+    printed_by: int | None = None
     support: list[Evidence] = []
-    survived: int = 0
-    elsewhere: int = 0
-    passed: int = 0
-    newest: int = 0
+    own_reports: int = 0
+    other_reports: int = 0
+    other_lines: int = 0
+    newest_line: int = 0
+    reports_since: int = 0
+    lines_since: int = 0
     retried: bool = False
-    since: int = 0
-    after: int = 0
-    goes_on: int = 0
-    settled: bool = False
-    uncaught: bool = False
-    loop: LoopEnd = msgspec.field(default_factory=LoopEnd)
-    origins: list[str] = []
-    warned: bool = False
+    continues_after: int = 0
+    dismissed: bool = False
+    ends_rank: bool = False
+    rows: int = 0
+    row: int | None = None
+
+    @classmethod
+    def from_line(  # noqa: PLR0917  # a line and what it means
+        cls, meaning: Classification, cause: str, source: FailureSource, root: Evidence, time: float, stream: str
+    ) -> "Candidate":
+        """Return the candidate that the line `root` makes."""
+        message = root.text.strip()[:MESSAGE]
+        return cls(
+            cause, *meaning, source, message, time, "", root.rank, stream, root, newest_line=root.line
+        )  # fmt: skip
 
     @property
-    def order(self) -> tuple[float, int, str, int]:
+    def order(self) -> Order:
         """Earliest first: by time, then rank, then line. An ending comes after the lines of its time."""
         if self.root is None:
             return self.time, 1 << 31, "", 0
-        return self.time, self.rank or 0, self.feed, self.root.line
+        return self.time, self.rank or 0, self.stream, self.root.line
 
     @property
-    def over(self) -> bool:
-        """True once its rank went on after it."""
-        return self.survived >= SURVIVED
+    def survived(self) -> bool:
+        """True once its rank reported progress after it."""
+        return self.own_reports >= SURVIVED
 
     @property
-    def quiet(self) -> bool:
-        """True where so much came after it, without a report, that it was not the end if the job prints none."""
-        return self.passed >= WENT_ON and self.kind not in CERTAIN
+    def silently_survived(self) -> bool:
+        """True if so many lines follow that it did not end a job that prints no reports."""
+        return self.other_lines >= SILENT_LINES and self.kind not in SETS.certain
 
     @property
-    def went_on(self) -> bool:
-        """True where the program said how it goes on, and did."""
-        return self.goes_on > 0 and (self.since > 0 or (self.after >= self.goes_on and self.kind not in CERTAIN))
+    def continued(self) -> bool:
+        """True if the program printed that it continues, and did."""
+        enough = self.lines_since >= self.continues_after and self.kind not in SETS.certain
+        return self.continues_after > 0 and (self.reports_since > 0 or enough)
 
-    def past(self, readable: bool) -> bool:
-        """Return whether the job likely went on after it, though its rank did not show it; `readable`: the job's progress can be read."""
-        return self.elsewhere >= ELSEWHERE or (self.quiet and not readable)
-
-    def alive(self, readable: bool) -> bool:
-        """Return False once the job went on after it, or while it tries again."""
-        return not (self.over or self.retried or self.settled or self.went_on or self.past(readable))
+    def is_viable(self, readable: bool) -> bool:
+        """Return False once the job survived it, or while it tries again; `readable`: the job's progress can be read."""
+        probably_survived = self.other_reports >= OTHERS_SURVIVED or (self.silently_survived and not readable)
+        return not (self.survived or self.retried or self.dismissed or self.continued or probably_survived)
 
 
-def add(kept: list[Candidate], new: Candidate) -> None:
-    """Put `new` into `kept`: one of each cause, the earliest that the job has not survived; bounded.
+def add_candidate(kept: list[Candidate], new: Candidate) -> None:
+    """Add `new` to `kept`: one of each cause, the earliest that the job has not survived; bounded.
 
-    Of what may be tried again there is one of each stream: what comes to nothing there may be the end here.
+    Of a kind that does no harm where it is repeated, one of each stream is kept.
     """
-    if new.kind not in WEAK and not new.warned:
+    if new.kind not in SETS.weak:
         for one in kept:
-            one.settled = one.settled and one.feed != new.feed
+            repeated = new.dismissed and one.cause == new.cause
+            one.dismissed = one.dismissed and (repeated or one.stream != new.stream)
     for index, old in enumerate(kept):
-        if _alike(old, new) and (old.feed == new.feed or new.kind not in PASSING):
-            if not (old.over or old.quiet or old.went_on):
-                # Tried again in vain: the first time counts.
-                old.newest, old.retried, old.goes_on, old.since, old.after = new.newest, False, new.goes_on, 0, 0
-                if new.kind == FAULT:
-                    _suspect_the_card(old, new)
-                if new.speaker is not None and new.root and len(old.told) < RANKS and new.speaker != old.speaker:
-                    old.told.setdefault(new.speaker, new.root)
-                if new.order >= old.order and (new.warned or not old.warned):
+        same = (old.cause, old.kind) == (new.cause, new.kind)
+        if same and (old.stream == new.stream or new.kind not in SETS.passing):
+            if not (old.survived or old.silently_survived or old.continued):
+                # Repeated in vain: the first occurrence counts.
+                old.newest_line, old.retried, old.continues_after = new.newest_line, False, new.continues_after
+                old.reports_since = old.lines_since = 0
+                if new.order >= old.order:
                     return
             kept[index] = new
             return
     kept.append(new)
-    if len(kept) > KEPT:
-        # The root is early and strong: what is dead goes first, then what others tell too, then the weak, then the latest.
-        firsts = _firsts(sorted(kept, key=lambda one: one.order))
-        worst = max(
-            kept, key=lambda one: (not one.alive(readable=False), one not in firsts, one.kind in WEAK, one.order)
-        )
-        kept.remove(worst)
+    if len(kept) > MAX_CANDIDATES:
+        # The root is early and strong: survived candidates go first, then repeated causes, weak kinds and the latest.
+        firsts = _first_of_each_cause(kept)
+        kept.remove(max(kept, key=lambda one: (not one.is_viable(False), one not in firsts, one.kind in SETS.weak, one.order)))  # fmt: skip
 
 
-def _suspect_the_card(old: Candidate, new: Candidate) -> None:
-    """Note on both whose faults were told; where several processes of one card had them, it is the card's."""
-    known = merged(old.origins or origins(old.message), origins(new.message))
-    old.origins = new.origins = known
-    if of_one_card(known):
-        for one in (old, new):
-            one.error_type, one.component, one.restartable = ErrorType.INFRASTRUCTURE, Component.GPU, True
-
-
-def _alike(one: Candidate, other: Candidate) -> bool:
-    return one.cause == other.cause and one.kind == other.kind
-
-
-def _firsts(ordered: Iterable[Candidate]) -> list[Candidate]:
-    """Return the first of each cause."""
+def _first_of_each_cause(candidates: Iterable[Candidate]) -> list[Candidate]:
     firsts: dict[tuple[str, str], Candidate] = {}
-    for one in ordered:
+    for one in sorted(candidates, key=lambda each: each.order):
         firsts.setdefault((one.cause, one.kind), one)
     return list(firsts.values())
 
 
-def choose(kept: Iterable[Candidate], *, readable: bool, ended_badly: bool, stopped: bool = False) -> list[Candidate]:
+def rank_candidates(
+    kept: Iterable[Candidate], *, readable: bool, ended_badly: bool, stopped: bool = False
+) -> list[Candidate]:
     """Return the root, then the other candidates in order; nothing where no candidate makes a verdict.
 
-    Kinds decide first (a candidate that another one explains is no root), then the launcher's word on whose failure came first, then
-    time. Weak kinds count only where the attempt is known to have ended badly; where it is only known to have `stopped` (a stored file),
-    last words count that call themselves an error.
+    Kinds decide first (a candidate that another one explains is no root), then time.
+
+    Args:
+        kept: All candidates.
+        readable: The job's progress can be read.
+        ended_badly: The attempt is known to have ended badly. Weak kinds count only then.
+        stopped: The end of a stored log is read: last lines count that call themselves an error.
     """
-    alive = _firsts(sorted((one for one in kept if one.alive(readable)), key=lambda one: one.order))
+    viable = _first_of_each_cause(one for one in kept if one.is_viable(readable))
     if not ended_badly:
-        # What waited in vain for a helper shows that the helper's error mattered, as does a launcher that tells of a failure
-        # after a thread's; a process that ended itself, that its words did.
-        shown = {CHILD: _last(alive, STARVED), HINT: _last(alive, EXIT)}
-        shown[THREAD] = max(_last(alive, kind) for kind in (STARVED, LAUNCHER, EXIT))
-        alive = [
+        # A helper's error counts where something waited for the helper in vain, or where a launcher reports a failure later.
+        shown_by = {Kind.CHILD: _last(viable, Kind.STARVED), Kind.HINT: _last(viable, Kind.EXIT)}
+        shown_by[Kind.THREAD] = max(_last(viable, kind) for kind in (Kind.STARVED, Kind.LAUNCHER, Kind.EXIT))
+        viable = [
             one
-            for one in alive
-            if one.kind not in WEAK or one.order < shown[one.kind] or (stopped and _last_words(one))
+            for one in viable
+            if one.kind not in SETS.weak or one.order < shown_by[Kind(one.kind)] or (stopped and _is_last_error(one))
         ]
-        end = max((one.order for one in alive if not one.warned), default=(-inf, 0, "", 0))
-        alive = [one for one in alive if not one.warned or one.order < end]
     if stopped:
-        alive = [one for one in alive if one.kind != VAGUE or one.passed < LAST[VAGUE]]
+        viable = [one for one in viable if one.kind != Kind.VAGUE or one.other_lines < LAST_LINES[Kind.VAGUE]]
     roots = [
         one
-        for index, one in enumerate(alive)
-        if not explained(
-            one.kind, (other.kind for other in alive[:index]), (other.kind for other in alive[index + 1 :])
-        )
-    ]
-    # Two streams of one moment come in either order: what a root beside it explains, though printed a little later, is no root.
-    firsts = [one for one in roots if not any(_beside(other, one) for other in roots)]
-    root = (firsts or roots or alive)[:1]
-    return _accused(root + [one for one in alive if one is not root[0]])
+        for index, one in enumerate(viable)
+        if not is_explained(one.kind, (each.kind for each in viable[:index]), (each.kind for each in viable[index + 1 :]))
+    ]  # fmt: skip
+    # The lines of two streams of one moment come in either order.
+    firsts = [one for one in roots if not any(_explains_at_once(other, one) for other in roots)]
+    root = (firsts or roots or viable)[:1]
+    return root + [one for one in viable if one is not root[0]]
 
 
-def _accused(ranked: list[Candidate]) -> list[Candidate]:
-    """Return `ranked`; in place of a root of another rank, what the rank said that a launcher saw fail first, if of the same kind."""
-    ranks = {rank for one in ranked for rank in one.accuses}
-    if not ranks or (ranked[0].kind in CERTAIN and ranked[0].speaker is None):  # the kernel's words are no rank's
-        return ranked
-    root, *others = ranked
-    if root.speaker in ranks:
-        return ranked
-    if place := next((place for rank, place in root.told.items() if rank in ranks), None):
-        return [msgspec.structs.replace(root, root=place, message=place.text.strip()[:300]), *others]
-    accused = [one for one in others if one.kind == root.kind and one.speaker in ranks][:1]
-    return accused + [one for one in ranked if one not in accused]
+def _is_last_error(one: Candidate) -> bool:
+    last = one.other_lines < LAST_LINES[Kind.HINT] and not one.own_reports
+    return one.kind == Kind.HINT and one.cause != ERROR_WORDS and last
 
 
-def _last_words(one: Candidate) -> bool:
-    return one.kind == HINT and one.cause != WORDS and not one.survived and one.passed < LAST[HINT]
+def _last(viable: Iterable[Candidate], kind: str) -> Order:
+    return max((one.order for one in viable if one.kind == kind), default=_NEVER)
 
 
-def _last(alive: Iterable[Candidate], kind: str) -> tuple[float, int, str, int]:
-    return max((one.order for one in alive if one.kind == kind), default=(-inf, 0, "", 0))
-
-
-def _beside(cause: Candidate, one: Candidate) -> bool:
+def _explains_at_once(cause: Candidate, one: Candidate) -> bool:
     """Return whether `cause`, of another stream and of about the same time, explains `one`."""
-    near = cause.feed != one.feed and one.time < cause.time <= one.time + APART_S
-    return near and explained(one.kind, (cause.kind,), ())
+    near = cause.stream != one.stream and one.time < cause.time <= one.time + CLOCK_DIFFERENCE
+    return near and is_explained(one.kind, (cause.kind,), ())
 
 
 def revive(kept: Iterable[Candidate], readable: bool) -> list[Candidate]:
-    """Return `kept` with those that the job only likely went on after: where an attempt ended badly and nothing else says why."""
-    return [
-        one
-        if one.over or one.alive(readable)
-        else msgspec.structs.replace(one, elsewhere=0, passed=0, retried=False, goes_on=0, settled=False)
-        for one in kept
-    ]
-
-
-def survive(one: Candidate, progress: int, others: int = 0) -> None:
-    """Count `progress` lines of progress and `others` of no special kind after the candidate, of its rank."""
-    one.survived = min(one.survived + progress, SURVIVED)
-    one.passed = min(one.passed + others, WENT_ON)
-    one.since, one.after = min(one.since + progress, SURVIVED), min(one.after + others, LAST[HINT])
-
-
-def survive_reports(kept: list[Candidate], name: str, reports: Sequence[str], others: Sequence[str]) -> None:
-    """Count the lines of progress `reports` and `others` of no special kind after the candidates of stream `name`."""
-    for one in kept:
-        if one.feed != name:
-            continue
-        own = reports if one.speaker is None else [line for line in reports if _own(one, line)]
-        one.elsewhere = min(one.elsewhere + len(reports) - len(own), ELSEWHERE)
-        survive(one, len(own), len(others))
-        if not one.over and (one.loop.reached(own) or one.loop.tabulated([*own, *others])):
-            one.goes_on, one.since = FOLLOWED, max(one.since, 1)
-        if one.over and one.root and torn_down(one.root.text):
-            _start_again(kept, one)
-
-
-def _own(one: Candidate, report: str) -> bool:
-    """Return whether the rank of `one` printed `report`. Of one that names itself only as it ends, others bear no label either."""
-    label = speaker(report)
-    return label == one.speaker or (label is None and not one.uncaught)
-
-
-def _start_again(kept: Iterable[Candidate], teardown: Candidate) -> None:
-    """Take what came before a launcher ended all ranks for survived: they run again."""
-    for one in kept:
-        if one.feed == teardown.feed and one.order < teardown.order:
-            survive(one, SURVIVED)
-
-
-def survive_elsewhere(view: ClassifiedChunk, name: str, kept: Iterable[Candidate]) -> None:
-    """Count what `view`, of stream `name`, shows of progress after the candidates of other streams, by time."""
-    for one in kept:
-        if one.feed == name or view.times[-1] <= one.time + APART_S:
-            continue
-        pairs = zip(view.classes, view.times, strict=True)
-        progress = sum(letter == PROGRESS and time > one.time + APART_S for letter, time in pairs)
-        if view.rank == one.rank:
-            survive(one, progress)
-        else:
-            one.elsewhere = min(one.elsewhere + progress, ELSEWHERE)
+    """Return `kept`, where those count again that the job only probably survived: nothing else explains a bad end."""
+    fresh = {"other_reports": 0, "other_lines": 0, "retried": False, "continues_after": 0, "dismissed": False}
+    return [one if one.survived or one.is_viable(readable) else msgspec.structs.replace(one, **fresh) for one in kept]

@@ -20,11 +20,11 @@ from .nodes import NodeEvidence, NodeEvidenceState
 class ReachedState(msgspec.Struct):
     """What is remembered of an attempt.
 
-    A counter that falls back, or stands at its end twice, begins anew with each epoch, was rolled back, or is another one than before. What
-    it says cannot be compared with what it says in another attempt then, and nothing is told for the rest of this one.
+    A counter that falls back, or is at its end twice, begins anew with each epoch, was rolled back, or is another one than before. Its
+    values cannot be compared with those of another attempt then, and are not reported for the rest of this one.
 
     Attributes:
-        rank: The rank whose counters count: the first that tells a step.
+        rank: The rank whose counters count: the first that reports a step.
         step: Its newest step.
         epoch: Its newest epoch.
         began_anew: They cannot be compared.
@@ -58,7 +58,7 @@ class DiagnosisState(msgspec.Struct):
 
     Attributes:
         handler: By what reads its lines.
-        nodes: Of what its nodes said.
+        nodes: State of the evidence of its nodes.
         opinions: Of questions to a language model, and of its answers.
         reached: How far its training has come.
     """

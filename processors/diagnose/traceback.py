@@ -1,10 +1,6 @@
-r"""Python tracebacks, read whole from a stream of lines, however they are cut, chained or interleaved.
+"""Python tracebacks, read from a stream of lines, however they are cut, chained or interleaved.
 
-The reader is fed only lines that may belong to a traceback; it tells when an exception is complete. Its state is small and can be stored.
-A collector or a logger may put what a process printed into JSON: one line of it, or a whole traceback with escaped line ends.
-
-{"message": "KeyError: 'w'", "host": "n1", "time": "…"}
-{"level": "ERROR", "msg": "failed", "exc_info": "Traceback (most recent call last):\n  File \"t.py\", line 3 …"}
+The reader gets only lines that may belong to a traceback, and returns an exception once it is complete. Its state can be stored.
 """
 
 import re
@@ -14,321 +10,243 @@ import msgspec
 from schedmate_records import Evidence
 
 from ..grammar.prefix import clean, strip_prefix
+from .catalogue import masked
+from .json_lines import HEADER, split_escaped_lines
 
-_LINE = re.compile(r'\{.{0,600}?"(?:log|message|msg|textPayload|MESSAGE)": ?("(?:[^"\\]|\\.){0,1500}")')
-_MORE = re.compile(r'"(?:exc\w*|stack\w*|traceback)": ?["{\[]')
-"""A field that tells of an exception, more than the message does."""
-_TO_ITS_END = re.compile(r'(?:[^"\\]|\\.)*')
-"""A text up to the quotation mark that ends it."""
-_FIRST = 400
-"""Characters of a long line that are read in front of what its traceback ends with."""
-HEADER = "Traceback (most recent call last)"
-
-
-def spoken(line: str) -> str:
-    """Return the one line that `line`, a JSON object, carries; empty where it is none, carries several, or tells more than a line."""
-    found = _LINE.match(line) if line.startswith("{") else None
-    if not found or _MORE.search(line):
-        return ""
-    try:
-        text = msgspec.json.decode(found[1], type=str).rstrip("\n")
-    except msgspec.DecodeError:
-        return ""
-    return "" if "\n" in text else text
-
-
-def unrolled(text: str) -> list[str]:
-    r"""Return the lines of a traceback whose line ends are written as `\n`; `text` begins with its header. Empty where it has none."""
-    if ' File \\"' in text and (found := _TO_ITS_END.match(text)):
-        text = found[0].replace('\\"', '"')
-    elif ' File "' not in text:
-        return []
-    lines = text.replace("\\\\n", "\\n").split("\\n")
-    return lines if len(lines) > 2 else []
-
-
-def excerpt(line: str, length: int) -> str:
-    """Return the first `length` characters of `line`; of a longer one that holds a traceback, how it begins and how that ends."""
-    start = line.find(HEADER) if len(line) > length else -1
-    if start < 0 or "\\n" not in line:
-        return line[:length]
-    found = _TO_ITS_END.match(line, start + len(HEADER))
-    body = found[0] if found and ' File \\"' in line else line[start + len(HEADER) :]
-    head = line[: min(start, _FIRST)] + HEADER
-    return head + body[len(head) - length :]
-
-
-OPEN = 8
-"""Tracebacks of one stream that may be open at once (ranks that print into one file)."""
-READ = 200
-"""Characters of a prefix that may be learned."""
-STRAY = 40
-"""Lines that belong to nothing after which a traceback is given up as cut off."""
-
-_ZEROS = str.maketrans("123456789", "000000000")
-_FRAME = re.compile(
-    r'\s*File "([^"]{1,500})", line \d+(?:, in (.{1,120}))?'
-    r"|[│|] (\S{1,500}\.\w{1,4}):\d+ in (\S.{0,120}?)(?<! ) *+[│|]"  # Rich
-    r"|(?:File )?([~/<]\S{1,500}?)(?::\d+,)? in ([\w<].{0,120})"  # IPython
-)
-_SUFFIX = (
+MAX_OPEN = 8
+"""Maximum number of open tracebacks of one stream: ranks may print into one file."""
+_MAX_PREFIX = 200
+"""Maximum length of a prefix that the lines of a traceback share, in characters."""
+_MAX_OTHER_LINES = 40
+"""Number of lines that belong to nothing after which a traceback counts as cut off."""
+_SUFFIXES = (
     r"(?:Error|Exception|Interrupt|Exit|Iteration|Warning|Timeout|Failure|Fault|Empty|Full|Killed|Abort|Invalid|Died"
     r"|NotFound|timeout|Signal)"
 )
-_CERTAIN = re.compile(
-    rf"((?:[A-Za-z_]\w*\.){{0,8}}[A-Za-z_]\w{{0,80}}?{_SUFFIX}\w{{0,20}})"
-    r"(?:\([\w.]{0,80}\)| \(see above for traceback\))?(?::(?:\s|$)(.*)|\s*$)"
-)
-_PLAIN = re.compile(r"(Exception): \S")
-"""Python's general class, which words in front of a colon can be only where they are the first."""
-_LIKELY = re.compile(r"((?:[A-Za-z_]\w*\.){0,8}[A-Z]\w{1,80})(?::(?:\s(.*)|$)|\s*$)")
-_ENDS = re.compile(
-    r"(?:\\n|\s)((?:[a-z_]\w*\.){0,8}[A-Z]\w{1,60}?(?:Error|Exception|Interrupt)): ((?:(?!\\n|\").){0,300})"
-)
-_GLUED = re.compile(r"((?:[a-z_]\w*\.){0,8}[A-Z]\w{2,60}?(?:Error|Exception))(?:\1)+")
-_TOLD = re.compile(r".{1,160}?[\s:(\[\"']((?:[a-z_]\w*\.){0,8}[A-Z]\w{1,60}?(?:Error|Exception))(?::\s|\()")
-"""An exception that a sentence tells of."""
-_FIELDS = re.compile(
-    r'"(?:exc_)?type": ?"((?:[a-z_]\w*\.){0,8}[A-Z]\w{1,60}?(?:Error|Exception))", ?"(?:exc_)?value": ?"((?:[^"\\]|\\.){0,300})'
-)
-"""An exception as structured loggers give it in fields of their own."""
-_SPOKEN = re.compile(r"\W{0,3}[ ,]\s?[a-z]")
-"""What follows the words of a header where they stand in a sentence."""
-_CAUSE = "The above exception was the direct cause"
-_HANDLING = "During handling of the above exception"
-_THREAD = re.compile(r'Exception in thread (?!"main")|Exception in callback')
-_SIDE = re.compile(
-    r"Exception ignored in|Error in atexit|--- Logging error ---|Exception while exporting"
-    r"|Exception in ASGI application|Exception on \S+ \[[A-Z]+\]"
-)
-_GROUP = re.compile(r"\s*[|+]\ (?=\s|\w)(?:-+\ ?)?")
-"""The bar before the lines of an exception group."""
-_LIBRARY = re.compile(r"(?:site|dist)-packages[/\\]|[/\\]lib[/\\]python\d|<frozen |^<__array_function__")
-_PACKAGE = re.compile(r".*(?:site|dist)-packages[/\\]([\w-]+)")
+_PATTERNS = {
+    "frame": re.compile(
+        r'^(?:\s*File "(?P<python>[^"]{1,500})", line \d+(?:, in (?P<f1>.{1,120}))?'
+        r"|[│|] (?P<rich>\S{1,500}\.\w{1,4}):\d+ in (?P<f2>\S.{0,120}?)(?<! ) *+[│|]"
+        r"|(?:File )?(?P<notebook>[~/<]\S{1,500}?)(?::\d+,)? in (?P<f3>[\w<].{0,120}))"
+    ),
+    "exception": re.compile(
+        rf"^((?:[A-Za-z_]\w*\.){{0,8}}[A-Za-z_]\w{{0,80}}?{_SUFFIXES}\w{{0,20}})"
+        r"(?:\([\w.]{0,80}\)| \(see above for traceback\))?(?::(?:\s|$)(.*)|\s*$)"
+    ),
+    "likely_exception": re.compile(r"^((?:[A-Za-z_]\w*\.){0,8}[A-Z]\w{1,80})(?::(?:\s(.*)|$)|\s*$)"),
+    "plain_exception": re.compile(r"^(Exception): \S"),
+    "repeated_exception": re.compile(r"^((?:[a-z_]\w*\.){0,8}[A-Z]\w{2,60}?(?:Error|Exception))(?:\1)+"),
+    "mentioned_exception": re.compile(
+        r"^.{1,160}?[\s:(\[\"']((?:[a-z_]\w*\.){0,8}[A-Z]\w{1,60}?(?:Error|Exception))(?::\s|\()"
+    ),
+    "escaped_exception": re.compile(
+        r"(?:\\n|\s)((?:[a-z_]\w*\.){0,8}[A-Z]\w{1,60}?(?:Error|Exception|Interrupt)): ((?:(?!\\n|\").){0,300})"
+    ),
+    "group_bar": re.compile(r"^\s*[|+]\ (?=\s|\w)(?:-+\ ?)?"),
+    "sentence": re.compile(r"\W{0,3}[ ,]\s?[a-z]"),
+    "library": re.compile(r"(?:site|dist)-packages[/\\]|[/\\]lib[/\\]python\d|<frozen |^<__array_function__"),
+    "package": re.compile(r"^.*(?:site|dist)-packages[/\\]([\w-]+)"),
+}
+"""Patterns of the lines of tracebacks. `sentence` follows a header that is quoted in prose; ranks may print one name twice."""
+_REMARKS = {
+    "cause": re.compile(r"The above exception was the direct cause"),
+    "handling": re.compile(r"During handling of the above exception"),
+    "thread": re.compile(r'Exception in thread (?!"main")|Exception in callback'),
+    "side": re.compile(
+        r"Exception ignored in|Error in atexit|--- Logging error ---|Exception while exporting"
+        r"|Exception in ASGI application|Exception on \S+ \[[A-Z]+\]"
+    ),
+}
+"""Lines before a traceback that state what it belongs to."""
 
 
-class Raised(msgspec.Struct, frozen=True):
-    """A complete exception.
+class Place(msgspec.Struct):
+    """What the frames of a traceback state.
 
     Attributes:
-        name: Class of the exception, dotted as printed.
-        message: What it says.
-        line: Line of the exception itself; of the header where the traceback was cut off.
         last: File of the innermost frame.
         caller: File of the frame around it.
-        code: What the innermost frame was about to do: its source line as printed.
-        importing: Whether a module of a library was being imported.
-        side: Whether a helper thread or an exit handler raised it, or it was only logged.
-        thread: Whether it ended a helper thread.
-        chained: `""`, `cause` or `handling`: how it follows from the exception before it.
-        complete: False where only its beginning was there.
+        code: Source line of the innermost frame, as printed.
+        importing: True if a module of a library was being imported.
+        remark: Name of the remark before the traceback (`_REMARKS`); empty for none.
     """
 
-    name: str
-    message: str
-    line: int
     last: str = ""
     caller: str = ""
     code: str = ""
     importing: bool = False
-    side: bool = False
-    thread: bool = False
-    chained: str = ""
+    remark: str = ""
+
+
+class Raised(msgspec.Struct, frozen=True):
+    """An exception.
+
+    Attributes:
+        name: Class of the exception, dotted as printed.
+        message: Its message.
+        place: What its frames state.
+        complete: False if there is no complete traceback.
+    """
+
+    name: str
+    message: str
+    place: Place = msgspec.field(default_factory=Place)
     complete: bool = True
+
+    @property
+    def is_side(self) -> bool:
+        """True if a helper thread or an exit handler raised it, or it was only logged."""
+        return self.place.remark in {"side", "thread"}
 
 
 class OpenTraceback(msgspec.Struct):
     """A traceback whose exception has not come yet.
 
     Attributes:
-        tag: What launchers put before its lines.
-        lead: What else stood before its header: in front of its other lines too, but for digits, where a log collector put it.
+        tag: What launchers print before its lines.
+        prefix: What a collector prints before its lines besides, equal but for digits.
+        header: Its first line.
+        time: Arrival of its first line, in seconds since 1970.
+        place: What its frames state.
+        frames: Number of frames.
+        indent: Indentation of its header.
+        inside: True right after a frame.
+        other_lines: Number of lines since its newest frame that do not belong to it.
     """
 
     tag: str
-    lead: str
+    prefix: str
     header: Evidence
     time: float
+    place: Place = msgspec.field(default_factory=Place)
     frames: int = 0
-    base: int = 0
+    indent: int = 0
     inside: bool = False
-    last: str = ""
-    caller: str = ""
-    code: str = ""
-    importing: bool = False
-    side: bool = False
-    thread: bool = False
-    chained: str = ""
-    stray: int = 0
+    other_lines: int = 0
+
+    def cut_off(self) -> Raised:
+        """Return what is known of it without its end; a notebook prints the name of the exception before the header."""
+        name = strip_prefix(self.prefix).body.strip()
+        name = name if _PATTERNS["exception"].fullmatch(name) else ""
+        return Raised(name, "", self.place, complete=False)
 
 
 class TracebackState(msgspec.Struct):
-    """What the reader remembers of one stream: open tracebacks, and what was said shortly before the next one."""
+    """What is remembered of one stream: open tracebacks, and the newest remark about the next one."""
 
     open: list[OpenTraceback] = []
-    note: str = ""
-    note_line: int = 0
+    remark: str = ""
+    remark_line: int = 0
 
 
-def package(path: str) -> str:
-    """Return the installed package that the file `path` belongs to; empty for a file of the user's own."""
-    found = _PACKAGE.match(path)
-    return found[1] if found else ("python" if _LIBRARY.search(path) else "")
+def package_of(path: str) -> str:
+    """Return the installed package that the file `path` belongs to; empty for a file of the user."""
+    found = _PATTERNS["package"].match(path)
+    return found[1] if found else ("python" if _PATTERNS["library"].search(path) else "")
 
 
-def feed(state: TracebackState, line: str, place: Evidence, time: float) -> tuple[bool, Raised | None]:
-    """Take one line. Return whether it belongs to a traceback, and the exception that it completes."""
-    tag, text = _own(line)
+def read_line(state: TracebackState, line: str, place: Evidence, time: float) -> tuple[bool, Raised | None]:
+    """Return whether `line` belongs to a traceback, and the exception that it completes."""
+    tag, text = _tag_and_text(line)
     at = text.find(HEADER)
-    if at >= 0 and not _SPOKEN.match(text, at + len(HEADER)):
-        if raised := _whole(text[at:], place, time):
+    if at >= 0 and not _PATTERNS["sentence"].match(text, at + len(HEADER)):
+        if raised := _read_escaped(text[at:], place, time):
             return True, raised
         whole = clean(line)
-        lead = whole[: whole.find(HEADER)] if text[:at].strip() else ""
-        _begin(state, OpenTraceback(tag, lead if len(lead) <= READ else "", place, time, base=0 if lead else at))
+        prefix = whole[: whole.find(HEADER)] if text[:at].strip() else ""
+        short = prefix if len(prefix) <= _MAX_PREFIX else ""
+        _open(state, OpenTraceback(tag, short, place, time, indent=0 if prefix else at))
         return True, None
-    if _remark(state, text, place.line):
+    remark = next((name for name, pattern in _REMARKS.items() if pattern.search(text)), "")
+    if remark:
+        state.remark, state.remark_line = remark, place.line
         return True, None
-    mine, text = _owner(state, line, tag, text)
-    if mine is None:
-        return False, None
-    return _continue(state, mine, text, place.line)
+    owner, text = _owner(state, line, tag, text)
+    return _continue(state, owner, text) if owner else (False, None)
 
 
-def _whole(text: str, place: Evidence, time: float) -> Raised | None:
-    """Return the last exception of a traceback that stands in one line, as structured loggers write it."""
+def read_exception(line: str, *, anywhere: bool) -> Raised | None:
+    """Return the exception that `line` names without a traceback, if any; `anywhere`: also between other words."""
+    text = _tag_and_text(line)[1].strip()
+    names = ("repeated_exception", "exception", "plain_exception")
+    found = next((match for name in names if (match := _PATTERNS[name].match(text))), None)
+    if not found:
+        text = strip_prefix(line).body
+        found = _PATTERNS["exception"].match(text)
+        found = found or (_PATTERNS["mentioned_exception"].match(text) if anywhere else None)
+    return Raised(found[1], text[found.end(1) :].lstrip(": "), complete=False) if found else None
+
+
+def _read_escaped(text: str, place: Evidence, time: float) -> Raised | None:
+    r"""Return the last exception of a traceback in one line with `\n` as line ends."""
     raised, state = None, TracebackState()
-    for one in unrolled(text):
-        raised = feed(state, one, place, time)[1] or raised
+    for line in split_escaped_lines(text):
+        raised = read_line(state, line, place, time)[1] or raised
     if raised or (' File \\"' not in text and ' File "' not in text):
         return raised
-    found = max(_ENDS.finditer(text), key=re.Match.start, default=None)
-    return Raised(found[1], found[2], place.line) if found else None
+    found = max(_PATTERNS["escaped_exception"].finditer(text), key=re.Match.start, default=None)
+    return Raised(found[1], found[2]) if found else None
 
 
 def _owner(state: TracebackState, line: str, tag: str, text: str) -> tuple[OpenTraceback | None, str]:
-    """Return the open traceback that `line` may go on with, and the line without what stands before it."""
-    led = [one for one in state.open if one.lead]
-    if led:
-        whole = clean(line)
-        alike = [one for one in led if masked(whole[: len(one.lead)]) == masked(one.lead)]
-        if alike:  # of two that differ in their digits, the one with more words in common: a rank's number stays, a time does not
-            words = whole.split()
-            mine = max(reversed(alike), key=lambda one: sum(map(str.__eq__, words, one.lead.split())))
-            return mine, whole[len(mine.lead) :]
+    """Return the open traceback that `line` may continue, and the line without its prefix."""
+    whole = clean(line)
+    similar = [one for one in state.open if one.prefix and masked(whole[: len(one.prefix)]) == masked(one.prefix)]
+    if similar:  # two prefixes may differ in digits: a rank's number stays the same in all lines, a time does not
+        words = whole.split()
+        owner = max(reversed(similar), key=lambda one: sum(map(str.__eq__, words, one.prefix.split())))
+        return owner, whole[len(owner.prefix) :]
     return next((one for one in state.open if one.tag == tag), None), text
 
 
-def _own(line: str) -> tuple[str, str]:
-    """Return the tag of the process that printed `line`, and what it printed; the bars of exception groups belong to the tag."""
+def _tag_and_text(line: str) -> tuple[str, str]:
+    """Return the tag of the process that printed `line`, and what it printed. The bars of exception groups belong to the tag."""
     prefixed = strip_prefix(line)
     tag, text = prefixed.tag, prefixed.text
-    while found := _GROUP.match(text):
+    while found := _PATTERNS["group_bar"].match(text):
         tag, text = tag + "|", text[found.end() :]
     return tag, text
 
 
-def masked(text: str) -> str:
-    """Return `text` with all digits as 0."""
-    return text.translate(_ZEROS)
-
-
-def bare(line: str, number: int, *, telling: bool) -> Raised | None:
-    """Return the exception that `line` names without a traceback before it, if any; `telling`: also amid other words."""
-    text = _own(line)[1].strip()
-    found = _GLUED.match(text) or _CERTAIN.match(text) or _PLAIN.match(text)
-    if not found and (told := _FIELDS.search(text)):
-        return Raised(told[1], told[2], number)
-    if not found:
-        text = strip_prefix(line).body
-        found = _CERTAIN.match(text) or (_TOLD.match(text) if telling else None)
-    if not found:
-        return None
-    return Raised(found[1], text[found.end(1) :].lstrip(": "), number, complete=False)
-
-
-def give_up(one: OpenTraceback) -> Raised:
-    """Return what is known of a traceback that was cut off before its exception; a notebook names that in front of the header."""
-    named = strip_prefix(one.lead).body.strip()
-    return _raised(one, named if _CERTAIN.fullmatch(named) else "", "", one.header.line, complete=False)
-
-
-def _raised(one: OpenTraceback, name: str, message: str, line: int, *, complete: bool = True) -> Raised:
-    return Raised(
-        name,
-        message,
-        line,
-        last=one.last,
-        caller=one.caller,
-        code=one.code,
-        importing=one.importing,
-        side=one.side,
-        thread=one.thread,
-        chained=one.chained,
-        complete=complete,
-    )
-
-
-def _begin(state: TracebackState, new: OpenTraceback) -> None:
-    near = state.note and new.header.line - state.note_line <= 3
-    already = next((one for one in state.open if (one.tag, one.lead) == (new.tag, new.lead)), None)
-    if already:
-        if already.frames == 0:  # another rank's header, printed into the same stream
-            return
-        state.open.remove(already)
-    if len(state.open) >= OPEN:
+def _open(state: TracebackState, new: OpenTraceback) -> None:
+    known = next((one for one in state.open if (one.tag, one.prefix) == (new.tag, new.prefix)), None)
+    if known and known.frames == 0:  # the header of another rank in the same stream
+        return
+    if known:
+        state.open.remove(known)
+    if len(state.open) >= MAX_OPEN:
         state.open.pop(0)
-    if near:
-        new.side, new.thread = state.note in {"side", "thread"}, state.note == "thread"
-        new.chained = state.note if state.note in {"cause", "handling"} else ""
+    if new.header.line - state.remark_line <= 3:  # a blank line or a header of the logger may stand between
+        new.place.remark = state.remark
     state.open.append(new)
-    state.note = ""
+    state.remark = ""
 
 
-def _remark(state: TracebackState, text: str, line: int) -> bool:
-    if _CAUSE in text:
-        state.note = "cause"
-    elif _HANDLING in text:
-        state.note = "handling"
-    elif _THREAD.search(text):
-        state.note = "thread"
-    elif _SIDE.search(text):
-        state.note = "side"
-    else:
-        return False
-    state.note_line = line
-    return True
-
-
-def _continue(state: TracebackState, mine: OpenTraceback, text: str, line: int) -> tuple[bool, Raised | None]:
-    frame = _FRAME.match(text)
-    if frame:
-        mine.frames += 1
-        mine.stray = 0
-        mine.inside = True
-        indent = len(text) - len(text.lstrip())
-        # Frames stand two columns in from their header, but where something shifted them: an exception then stands where they do.
-        mine.base = indent if indent <= mine.base else indent - 2
-        file, function = frame[1] or frame[3] or frame[5], frame[2] or frame[4] or frame[6]
-        mine.caller, mine.last, mine.code = mine.last, file[-200:], ""
-        if function == "<module>" and package(file):
-            mine.importing = True
+def _continue(state: TracebackState, owner: OpenTraceback, text: str) -> tuple[bool, Raised | None]:
+    stripped, indent = text.strip(), len(text) - len(text.lstrip())
+    if frame := _PATTERNS["frame"].match(text):
+        owner.frames, owner.other_lines, owner.inside = owner.frames + 1, 0, True
+        # A frame is indented by two more than its header. If something shifted the frames, the exception has their indentation.
+        owner.indent = indent if indent <= owner.indent else indent - 2
+        file = frame["python"] or frame["rich"] or frame["notebook"]
+        function = frame["f1"] or frame["f2"] or frame["f3"]
+        place = owner.place
+        place.caller, place.last, place.code = place.last, file[-200:], ""
+        place.importing |= function == "<module>" and bool(package_of(file))
         return True, None
-    stripped = text.strip()
-    indent = len(text) - len(text.lstrip())
     if not stripped:
         return True, None
-    if indent > max(mine.base, 0):
-        mine.code = mine.code or stripped[:200]
+    if indent > max(owner.indent, 0):
+        owner.place.code = owner.place.code or stripped[:200]
         return True, None
-    found = _GLUED.match(stripped) or _CERTAIN.match(stripped) or (_LIKELY.match(stripped) if mine.inside else None)
-    if found and mine.frames:
-        state.open.remove(mine)
-        message = stripped[found.end(1) :].lstrip(": ")
-        return True, _raised(mine, found[1], message, line)
-    mine.inside = False
-    mine.stray += 1
-    if mine.stray > STRAY:
-        state.open.remove(mine)
-        return False, give_up(mine)
+    names = ("repeated_exception", "exception", "likely_exception")[: 3 if owner.inside else 2]
+    found = next((match for name in names if (match := _PATTERNS[name].match(stripped))), None)
+    if found and owner.frames:
+        state.open.remove(owner)
+        return True, Raised(found[1], stripped[found.end(1) :].lstrip(": "), owner.place)
+    owner.inside = False
+    owner.other_lines += 1
+    if owner.other_lines > _MAX_OTHER_LINES:
+        state.open.remove(owner)
+        return False, owner.cut_off()
     return False, None

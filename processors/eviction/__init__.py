@@ -1,4 +1,4 @@
-"""Whom to evict so that a job can start: pure functions that know no scheduler and no simulator, the same code for both."""
+"""Chooses the jobs to evict so that a job can start. Schedulers and the simulator use the same pure functions."""
 
 from .loss import weigh
 from .resources import WHOLE, Need, NodeResources, Share

@@ -51,7 +51,7 @@ class Need:
         memory: MB on each of them.
         gpus: GPUs on each of them; 1.5 is a whole one and half of another.
         required: Nodes that it asks for by name.
-        exclusive: Nobody else may be on them.
+        exclusive: No other job may use them.
         stacked: Several parts of it may be on one node (pods).
     """
 
@@ -65,7 +65,7 @@ class Need:
 
 
 class Room(NamedTuple):
-    """What is left of a node beside what jobs hold of it.
+    """Free resources of a node.
 
     Attributes:
         cpus: Number of CPUs.
@@ -81,7 +81,7 @@ class Room(NamedTuple):
 
     @classmethod
     def of(cls, node: NodeResources, held: Iterable[Share]) -> Self:
-        """Return what is left of a node beside these."""
+        """Return the free resources of a node on which jobs hold these."""
         return cls(node.cpus, node.memory, (1.0,) * node.gpus).beside(*held)
 
     def without(self, *shares: Share) -> Self:
@@ -89,7 +89,7 @@ class Room(NamedTuple):
         return self._changed(shares, 1)
 
     def beside(self, *shares: Share) -> Self:
-        """Return what is left beside more jobs, that hold these."""
+        """Return the free resources after further jobs take these."""
         return self._changed(shares, -1)
 
     def fits(self, need: Need, parts: int = 1) -> bool:

@@ -1,4 +1,4 @@
-"""Whom to evict so that one job that waits can start: those that lose least, no more than needed."""
+"""Chooses the jobs to evict so that one waiting job can start: those that lose least, no more than needed."""
 
 from bisect import insort
 from collections import Counter
@@ -33,10 +33,10 @@ class EvictionPlan:
 def least_loss(
     need: Need, nodes: Mapping[str, NodeResources], held: Held, losses: Mapping[str, float]
 ) -> EvictionPlan | None:
-    """Choose node by node, first the one where the cheapest set of jobs makes room; who is gone already costs nothing elsewhere.
+    """Choose node by node, first the node with the cheapest set of jobs.
 
-    On one node the choice is the best one. Over several nodes, among jobs that span some of them, it is greedy; at the end, whoever
-    need not go stays.
+    A chosen job costs nothing on further nodes. On one node the choice is optimal. Over several nodes it is greedy; at the
+    end, jobs that need not be evicted are removed from it.
 
     Args:
         need: What must fit.
@@ -113,7 +113,7 @@ class _Search:
                 self._options.pop(name, None)
 
     def _needed_victims(self) -> frozenset[str]:
-        """Return who must go: not those whom later ones, that span several nodes, made needless."""
+        """Return the jobs that must be evicted, without those that later choices made unnecessary."""
         needed = set(self._gone)
         for victim in sorted(self._gone, key=lambda job: (-self._losses[job], job)):
             places = self._held[victim].items()
@@ -126,8 +126,8 @@ class _Search:
     def _cheapest(self, names: Sequence[str], parts: int) -> tuple[str, frozenset[str]] | None:
         """Return the node of least loss, the first of equals, and who goes for it.
 
-        One that costs nothing ends the search. With so many parts to place, no more than as many nodes are of interest: those that
-        cost as much as the dearest of the best so far are not looked at to the end.
+        A node that costs nothing ends the search. Only as many nodes as parts are needed, so that the search of a node ends when it costs
+        as much as the most expensive of the best nodes so far.
         """
         best: tuple[float, str, frozenset[str]] | None = None
         lowest: list[float] = []

@@ -30,6 +30,7 @@ _MOSTLY = 0.8
 _LARGEST_COUNTER = 1e15
 """No training has more steps; a larger number is an id."""
 _LARGEST_LEARNING_RATE = 100.0
+"""Maximum learning rate. A larger number is another quantity: rates in use are mostly below 1."""
 AGREES = (0.7, 1.35)
 """Stated over measured seconds per step within which a time is confirmed."""
 _LONGEST = 1.6

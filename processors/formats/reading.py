@@ -49,7 +49,7 @@ class FormatReading:
         trains: Whether the format reports a training.
         by_person: Whether a person stated the format.
         credible: Whether the lines contradict none of its columns.
-        proven: Whether a clock or several known names confirm it: then it also decides about numbers whose names nobody knows.
+        proven: Whether a clock or several known names confirm it: then it also decides about numbers with unknown names.
         rows: Number of rows that it rests on.
         values: Claims by role: step, epoch, totals, loss.
         step_time: Seconds per step.
@@ -190,11 +190,11 @@ def _add_values(reading: FormatReading, series: Sequence[_Series]) -> None:
             varies = len(set(best.values)) > 1
             standing = Standing.PLAUSIBLE if varies else Standing.UNTESTED
             reading.values[role] = Claim(
-                value, standing, best.column, best.rows[-1].line, is_named(best.column), until=_until(best.rows)
+                value, standing, best.column, best.rows[-1].line, is_named(best.column), until=_end_line(best.rows)
             )
 
 
-def _until(rows: Sequence[FormatRow]) -> int:
+def _end_line(rows: Sequence[FormatRow]) -> int:
     gaps = [later.line - earlier.line for earlier, later in pairwise(rows)]
     return rows[-1].line + 2 * int(typical(gaps)) + 2 if gaps else rows[-1].line + 2
 

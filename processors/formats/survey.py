@@ -34,7 +34,7 @@ class CountedTemplate(msgspec.Struct, array_like=True):
         count: Number of its lines.
         kinds: Number of kinds of report fields that the rules know in it.
         varies: Whether its numbers vary from line to line.
-        samples: Its first line, one from the middle and the newest; empty where nobody is asked.
+        samples: Its first line, one from the middle and the newest; empty if no question is asked.
         values: Numbers of its first line, until another line differs.
         due: Number of lines at which the middle sample is replaced.
     """

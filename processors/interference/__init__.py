@@ -1,1 +1,1 @@
-"""The interference monitor: jobs that run slower since another was packed beside them."""
+"""The interference monitor: jobs that run slower since another was packed on their GPUs."""

@@ -1,4 +1,4 @@
-"""The interference monitor: does a job run slower since another was packed beside it (SchedMate §4.1).
+"""The interference monitor: whether a job runs slower since another was packed on its GPUs (SchedMate §4.1).
 
 Throughput before the packing is compared with throughput after warm-up, at least a few tens of steps later. The measure is seconds per step
 of one rank: the one that reports most, because ranks of a synchronous job keep one pace and a mixture of ranks would mix windows.
@@ -23,9 +23,10 @@ PACKINGS = 8
 RANKS = 4
 """Ranks whose newest metrics are remembered; the first ones that report."""
 NEWEST = 12
+"""Metrics kept of a rank. With `SPACED_S` between them, the older ones cover 25 s: a packing event arrives after later metrics."""
 SPACED_S = 2.5
-"""Metrics remembered of a rank: the newest, and older ones so many seconds apart. A packing event arrives after metrics that are later
-than it, of which a chatty job makes several a second; and schedulers round its time down to a second."""
+"""Minimum time between two of the older metrics, in seconds. A job may print several metrics a second, and schedulers round the time of a
+packing down to a second."""
 TYPICAL = 3
 """Metrics whose median is the step time before a packing: a single one may be a job's slow first steps, or a pause."""
 LEAST, MOST = 5, 12
@@ -33,9 +34,9 @@ LEAST, MOST = 5, 12
 FEWEST = 2
 """Spans before a packing with fewer of which nothing is ever certain."""
 CERTAIN = 0.95
-"""Confidence from which a slowdown is said."""
+"""Minimum confidence for reporting a slowdown."""
 SLOWER = 4
-"""As slow as the job is said to be at most one span in so many is not: pauses make some of the others slower than it is."""
+"""The reported slowdown is the 25th percentile of the spans, because pauses make some of the spans slower."""
 
 
 class StepTimes(msgspec.Struct):
@@ -54,19 +55,19 @@ class Packing(msgspec.Struct):
     """A packing that is watched, or one that slowed the job and has ended.
 
     Attributes:
-        id: Of the slowdown, should it be one.
-        packed_job: The newcomer.
+        id: Id of the `Slowdown` record that this packing may produce.
+        packed_job: Id of the job that was packed later.
         node: Where both run.
-        time: When it came; when it ended, once it has.
+        time: Start, seconds since 1970; the end once the packing has ended.
         rank: The rank that is followed.
         before_s: Median seconds per step before it.
-        step: The step at which it came, from the pace until then.
+        step: Training step at its start, from the pace before it.
         before: A report before it.
         before_spans: Seconds per step of each span before it.
         last: Where the newest span ends.
         after_spans: Seconds per step of the newest spans after the warm-up.
-        said: The slowdown that was said of it.
-        ended: It is over.
+        slowdown: The reported slowdown; null if there is none.
+        ended: Whether it has ended.
     """
 
     id: str
@@ -80,12 +81,12 @@ class Packing(msgspec.Struct):
     before_spans: list[float] = []
     last: Measure | None = None
     after_spans: list[float] = []
-    said: Slowdown | None = None
+    slowdown: Slowdown | None = None
     ended: bool = False
 
 
 class InterferenceState(msgspec.Struct):
-    """What is remembered of one attempt of a job; nothing where nothing was packed beside it but the newest metrics."""
+    """State of one attempt of a job: the newest metrics, and packings."""
 
     paces: list[StepTimes] = []
     packings: list[Packing] = []
@@ -96,23 +97,25 @@ class InterferenceMetrics:
 
     def __init__(self) -> None:
         self.packed = Counter(
-            "schedmate_interference_monitor_packed", "Packings in which the watched job was there first.", registry=None
+            "schedmate_interference_monitor_packed",
+            "Packings in which the observed job was first on the GPU.",
+            registry=None,
         )
         self.untrackable = Counter(
             "schedmate_interference_monitor_untrackable",
-            "Those skipped because too little was known of the pace before.",
+            "Packings skipped because too few steps were known before them.",
             registry=None,
         )
         self.ended = Counter(
-            "schedmate_interference_monitor_ended", "Those that ended before a measurement.", registry=None
+            "schedmate_interference_monitor_ended", "Packings that ended before a measurement.", registry=None
         )
-        self.measured = Counter("schedmate_interference_monitor_measured", "Those measured.", registry=None)
+        self.measured = Counter("schedmate_interference_monitor_measured", "Packings measured.", registry=None)
         self.slowed = Counter(
-            "schedmate_interference_monitor_slowed", "Those found slower than the threshold allows.", registry=None
+            "schedmate_interference_monitor_slowed", "Packings with a slowdown below the threshold.", registry=None
         )
         self.recovered = Counter(
             "schedmate_interference_monitor_recovered",
-            "Of those, the ones after whose end the pace was measured.",
+            "Packings after whose end the step time was measured again.",
             registry=None,
         )
 
@@ -120,8 +123,8 @@ class InterferenceMetrics:
 class InterferenceMonitor(Stage[InterferenceState]):
     """Compares step times before and after a packing. Only the job that was there first is watched.
 
-    A newcomer loads and compiles before it takes its share, so the newest spans after the warm-up count, not the first, until they are
-    too slow, the packing ends, or it has been watched for long. Where it was too slow, the pace after its end is measured, too.
+    The second job loads and compiles before it takes its share. So the newest spans after the warm-up count until they are too slow, the
+    packing ends, or `watched_s` have passed. After the end of a packing that was too slow, the pace is measured again.
 
     Args:
         threshold: Throughput after over throughput before, below which a packing is a slowdown.
@@ -193,7 +196,7 @@ class InterferenceMonitor(Stage[InterferenceState]):
         Where it slowed the job, the recovery is awaited.
         """
         for one in [one for one in state.packings if one.packed_job == event.packed_with and not one.ended]:
-            if one.said is None:
+            if one.slowdown is None:
                 state.packings.remove(one)
                 self.metrics.ended.inc()
             else:
@@ -208,14 +211,16 @@ class InterferenceMonitor(Stage[InterferenceState]):
             if one.ended:
                 found = self._recovery(one, metric)
             else:
-                found = self._slowdown(one, metric) if one.said is None and self._take(one, metric) else []
+                found = self._slowdown(one, metric) if one.slowdown is None and self._add_metric(one, metric) else []
             slowdowns += found
-            if (one.ended and found) or (metric.time > one.time + self.watched_s and (one.ended or one.said is None)):
+            if (one.ended and found) or (
+                metric.time > one.time + self.watched_s and (one.ended or one.slowdown is None)
+            ):
                 state.packings.remove(one)
         self._remember(metric, state)
         return slowdowns
 
-    def _take(self, one: Packing, metric: JobMetric) -> bool:
+    def _add_metric(self, one: Packing, metric: JobMetric) -> bool:
         """Take a metric as the end of a span, or as the begin of the first. True where there is one span more."""
         measure = Measure.of(metric)
         by_steps = one.step is not None
@@ -239,8 +244,8 @@ class InterferenceMonitor(Stage[InterferenceState]):
     def _slowdown(self, one: Packing, metric: JobMetric) -> list[Slowdown]:
         """Return the slowdown that the newest spans show, if they do: as many of them as make it most certain.
 
-        The newest reports must say so by themselves, too: their median passes over pauses, and a span holds what lies in it. But while
-        half of them came before the newcomer had loaded, their median lies between the two paces: the spans tell how slow the job is.
+        The newest reports alone must show it, too: their median ignores pauses, which spans include. While half of them came before the
+        second job had loaded, their median lies between the two paces: the slowdown is taken from the spans.
         """
         assert metric.step_time_s is not None
         looks = [one.after_spans[-count:] for count in range(LEAST, len(one.after_spans) + 1)]
@@ -252,7 +257,7 @@ class InterferenceMonitor(Stage[InterferenceState]):
         ratio = one.before_s / after_s
         self.metrics.slowed.inc()
         steps = metric.step - one.step if metric.step is not None and one.step is not None else 0
-        one.said = Slowdown(
+        one.slowdown = Slowdown(
             id=one.id,
             job=metric.job,
             attempt=metric.attempt,
@@ -267,18 +272,18 @@ class InterferenceMonitor(Stage[InterferenceState]):
             steps_after=max(steps, 0),
             evidence=[place for place in (one.before, *metric.evidence[:1]) if place is not None],
         )
-        return [one.said]
+        return [one.slowdown]
 
     def _recovery(self, one: Packing, metric: JobMetric) -> list[Slowdown]:
         """Return the slowdown once more, with the pace of the first reports that all came after the end of the packing.
 
         Under an id of its own: who keeps what it has seen by id would drop it as a repeat.
         """
-        if one.said is None or not metric.step_time_s or metric.since is None or metric.since < one.time:
+        if one.slowdown is None or not metric.step_time_s or metric.since is None or metric.since < one.time:
             return []
         self.metrics.recovered.inc()
         recovered = one.before_s / metric.step_time_s
-        return [msgspec.structs.replace(one.said, id=f"{one.said.id}/recovered", recovered=recovered)]
+        return [msgspec.structs.replace(one.slowdown, id=f"{one.slowdown.id}/recovered", recovered=recovered)]
 
     @staticmethod
     def _remember(metric: JobMetric, state: InterferenceState) -> None:

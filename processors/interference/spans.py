@@ -1,8 +1,8 @@
 """Spans of a job's output that do not overlap, how long a step took in each, and whether a change between them is more than chance.
 
-The medians of metrics rest on windows that overlap, so that ten of them may say one thing ten times. Two metrics that name their steps
-make a span: the time between them over the steps between them. Where steps are not named, spans are windows that do not overlap.
-Whether spans after a change exceed a limit that those before it set is a rank test, with a confidence.
+The medians of metrics rest on windows that overlap, so that ten of them may repeat one observation ten times. Two metrics that name
+their steps make a span: the time between them over the steps between them. Where steps are not named, spans are windows that do not
+overlap. Whether spans after a change exceed a limit that those before it set is a rank test, with a confidence.
 """
 
 from collections.abc import Iterable, Sequence
@@ -45,7 +45,7 @@ def _ways(one: int, other: int) -> tuple[int, ...]:
 
 
 SHORTEST_S = 1.5
-"""Spans shorter than this say little: lines come in bursts."""
+"""Minimum length of a span. Lines come in bursts, so that shorter spans are inaccurate."""
 
 
 class Measure(msgspec.Struct, frozen=True, gc=False):

@@ -1,7 +1,6 @@
 """A prompt for a language model, and the record that its answer becomes.
 
-An answer is never trusted. It lies inside the prompt's closed schema, and that is all that is known of it; whoever asked holds it
-against what the log and the clock say.
+An answer is untrusted. It matches the prompt's closed schema, and the caller checks it against the log and the clock.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,11 +22,11 @@ class Prompt:
     Attributes:
         kind: What is asked: `template`, `failure` or `workload`.
         version: Version of the prompt; answers to another one are not reused.
-        key: What tells this prompt from others of its kind: a checksum of what it is about.
+        key: Identifies this prompt among those of its kind: a checksum of its subject.
         instructions: What the model is to do. Holds nothing from any log.
         data: Lines of a log, quoted (`quoting.quoted`).
         schema: Closed JSON schema of the answer. Follows from the kind and from numbers alone, never from text of a log.
-        job: Whose budget pays for it; empty for nobody's.
+        job: Id of the job whose budget it uses; empty for none.
         max_tokens: Tokens that the longest answer inside the schema may take.
     """
 
@@ -47,7 +46,7 @@ class PreparedQuestion:
 
     Attributes:
         prompt: What a model is asked.
-        draft: The answer's record, without what the model says.
+        draft: The answer's record, without the fields from the model.
         read: Returns the fields of the record that an answer inside the schema fills.
     """
 

@@ -1,8 +1,8 @@
 r"""Lines of a log as data in a prompt: numbered, cut, delimited, and unable to be anything else.
 
 Text that a job prints may hold instructions, chat markers of a model (`<|im_start|>`, `[INST]`), line ends of all kinds or the end of
-the quotation. So every control, format and separator character stands as `\uNNNN`, and angle brackets, which chat markers and our own
-delimiters are made of, are replaced by others that look alike. What remains is one numbered line a line.
+the quotation. So every control, format and separator character is written as `\uNNNN`, and angle brackets, which chat markers and our own
+delimiters are made of, are replaced by others of similar form. What remains is one numbered line a line.
 """
 
 import re

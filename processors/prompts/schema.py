@@ -52,33 +52,35 @@ def problem(value: Any, schema: Schema, where: str = "answer") -> str:
 def _integer(value: Any, schema: Schema, where: str) -> str:
     low, high = schema["minimum"], schema["maximum"]
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        return f"{where}: expected a whole number from {low} to {high}, got {_shown(value)}"
+        return f"{where}: expected a whole number from {low} to {high}, got {_shorten(value)}"
     return ""
 
 
 def _text(value: Any, schema: Schema, where: str) -> str:
     if "enum" in schema:
         known = isinstance(value, str) and value in schema["enum"]
-        return "" if known else f"{where}: expected one of {', '.join(schema['enum'])}, got {_shown(value)}"
+        return "" if known else f"{where}: expected one of {', '.join(schema['enum'])}, got {_shorten(value)}"
     fits = isinstance(value, str) and len(value) <= schema["maxLength"]
-    return "" if fits else f"{where}: expected a text of at most {schema['maxLength']} characters, got {_shown(value)}"
+    return (
+        "" if fits else f"{where}: expected a text of at most {schema['maxLength']} characters, got {_shorten(value)}"
+    )
 
 
 def _object(value: Any, schema: Schema, where: str) -> str:
     wanted = schema["properties"]
     if not isinstance(value, dict) or value.keys() != wanted.keys():
-        return f"{where}: expected an object with {', '.join(wanted)}, got {_shown(value)}"
+        return f"{where}: expected an object with {', '.join(wanted)}, got {_shorten(value)}"
     found = (problem(value[name], part, f"{where}.{name}") for name, part in wanted.items())
     return next(filter(None, found), "")
 
 
 def _array(value: Any, schema: Schema, where: str) -> str:
     if not isinstance(value, list) or len(value) > schema["maxItems"]:
-        return f"{where}: expected a list of at most {schema['maxItems']} entries, got {_shown(value)}"
+        return f"{where}: expected a list of at most {schema['maxItems']} entries, got {_shorten(value)}"
     found = (problem(each, schema["items"], f"{where}[{place}]") for place, each in enumerate(value))
     return next(filter(None, found), "")
 
 
-def _shown(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:80]}…"

@@ -26,6 +26,7 @@ TEMPLATES, ROWS, COLUMNS, DEAD = 16, 20, 20, 128
 FIRST, OFTEN, SELDOM = 8, 1.8, 4096
 """Rows after which the solver looks first; by how many times as many it looks again, and after how many more at the latest."""
 _LINE = 400
+"""Characters of a line. Longer ones are seldom reports, and would fill the state."""
 _RARE = 3
 """Rows below which a template gives way to a newer one first."""
 _TRIED = 8

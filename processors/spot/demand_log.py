@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from .settings import HOUR
+from .settings import CLUSTER, HOUR
 
 LONGEST_GAP_H = 6
-"""Hours in which nobody looked, and demand is taken to have stood still. What is before a longer gap is left out."""
+"""Maximum gap without observations, in hours, in which demand is assumed constant. History before a longer gap is ignored."""
 
 
 class DemandLog:
@@ -29,13 +29,13 @@ class DemandLog:
             demand: GPUs.
         """
         peaks = self._peaks.setdefault(int(time // HOUR), {})
-        for organisation, gpus in demand.items():
+        for organisation, gpus in {**demand, CLUSTER: sum(demand.values())}.items():
             peaks[organisation] = max(gpus, peaks.get(organisation, 0.0))
         for hour in [hour for hour in self._peaks if hour <= max(self._peaks) - self._keep - 1]:
             del self._peaks[hour]
 
     def past(self, now: float) -> Mapping[str, Sequence[float]]:
-        """Return the peaks of each past hour, oldest first, as many for each organisation; nothing where too long nobody looked.
+        """Return the peaks of each past hour, oldest first, as many for each organisation; empty after a gap that is too long.
 
         Args:
             now: Seconds since second 0; its hour is not yet past.
@@ -49,7 +49,7 @@ class DemandLog:
                 if unseen > LONGEST_GAP_H:
                     break
                 continue
-            rows += [peaks] * (unseen + 1)  # an hour that nobody saw was like the one before
+            rows += [peaks] * (unseen + 1)  # an hour without an observation counts as the one before
             unseen = 0
-        names = sorted({name for row in rows for name in row})
+        names = sorted({name for row in rows for name in row})  # with `CLUSTER`
         return {name: [row.get(name, 0.0) for row in reversed(rows)] for name in names}

@@ -7,18 +7,27 @@ from typing import Protocol
 
 import numpy as np
 
-from .forecast import Calibrated, DemandHistory, Forecaster, OrgLinear
+from .forecast import Calibrated, DemandHistory, Forecaster
 from .forecast.baselines import Naive
 from .forecast.demand import Floats
+from .settings import CLUSTER, HOUR
 
-HOUR = 3600.0
+
+def _boosted_trees() -> Forecaster:
+    """Return calibrated boosted trees. LightGBM is an optional dependency, so that it is imported only here."""
+    from .forecast.boosted_trees import BoostedTrees  # noqa: PLC0415
+
+    return Calibrated(BoostedTrees())
+
+
 LEARN_EVERY_H = 24
+"""Hours between two fits of the forecaster: more frequent fits follow changes sooner, and take more time."""
 STEPS: tuple[tuple[int, Callable[[], Forecaster]], ...] = (
-    (14 * 24, lambda: Calibrated(OrgLinear())),
+    (14 * 24, _boosted_trees),
     (6, lambda: Calibrated(Naive("last_value", length=1))),
 )
-"""Who forecasts once so many hours are known, the most first. Before that, demand is taken to stay as it is. On less than two weeks
-OrgLinear learns bursts by heart, and its intervals are wider than those of the last value."""
+"""The forecaster for each number of known hours, the largest number first. With fewer hours, demand is assumed not to change. With less
+than two weeks, a model memorises bursts, and its intervals are wider than those of the last value."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +82,7 @@ class DemandEstimator:
         self._learn_every_h = learn_every_h
         self._holidays = frozenset(holidays)
         self._forecaster: Forecaster | None = None
+        self._cluster: Forecaster | None = None
         self._organisations: tuple[str, ...] = ()
         self._needed = 0
         self._learn_at = 0
@@ -85,7 +95,7 @@ class DemandEstimator:
 
         Args:
             demand: By organisation, the GPUs that its jobs had or waited for at most in each past hour, oldest first, as
-                many hours for each.
+                many hours for each. The key `CLUSTER` has the same of all jobs together.
             present: GPUs that high-priority jobs have now: what is assumed where nothing can be forecast yet.
             now: Seconds since second 0.
             p: Probability.
@@ -110,24 +120,26 @@ class DemandEstimator:
         )
         if step is None:
             return None
-        new = set(demand) - set(self._organisations)
+        new = set(demand) - {CLUSTER, *self._organisations}
         if self._forecaster is None or step[0] != self._needed or hour >= self._learn_at:
             self._learn(demand, hours, hour, step, horizon)
             new = set()
-        history = self._history(demand, hours, hour)
-        forecaster = self._forecaster
+        forecaster, cluster = self._forecaster, self._cluster
         assert forecaster is not None
+        assert cluster is not None
+        history = self._history(demand, self._organisations, hours, hour)
         found = forecaster.forecast(history.next_window(forecaster.length, horizon))
+        history = self._history(_with_cluster(demand), (CLUSTER,), hours, hour)
+        total = cluster.forecast(history.next_window(cluster.length, horizon)).quantile(p)
         # An organisation that nothing was learnt of is taken to want its peak again.
         peaks = [np.full((1, horizon), max(demand[each])) for each in sorted(new)]
-        total: Floats = found.sum_quantile(p) + sum(float(peak[0, 0]) for peak in peaks)
         return DemandForecast(
             forecaster.name,
             hours,
             (*self._organisations, *sorted(new)),
             np.vstack([found.quantile(0.5), *peaks]),
             np.vstack([found.quantile(p), *peaks]),
-            total,
+            total[0],
         )
 
     def _learn(
@@ -140,14 +152,22 @@ class DemandEstimator:
     ) -> None:
         self._needed, make = step
         self._learn_at = hour + (self._learn_every_h if hours >= 2 * LEARN_EVERY_H else 1)
-        self._organisations = tuple(sorted(demand))
-        self._forecaster = make()
-        self._forecaster.fit(self._history(demand, hours, hour), horizon)
+        self._organisations = tuple(sorted(set(demand) - {CLUSTER}))
+        self._forecaster, self._cluster = make(), make()
+        self._forecaster.fit(self._history(demand, self._organisations, hours, hour), horizon)
+        self._cluster.fit(self._history(_with_cluster(demand), (CLUSTER,), hours, hour), horizon)
 
-    def _history(self, demand: Mapping[str, Sequence[float]], hours: int, hour: int) -> DemandHistory:
+    def _history(
+        self, demand: Mapping[str, Sequence[float]], names: Sequence[str], hours: int, hour: int
+    ) -> DemandHistory:
         return DemandHistory(
-            np.array([demand[each][-hours:] for each in self._organisations], dtype=np.float64),
+            np.array([demand[each][-hours:] for each in names], dtype=np.float64),
             self._start + timedelta(hours=hour - hours),
-            tuple((each,) for each in self._organisations),
+            tuple((each,) for each in names),
             self._holidays,
         )
+
+
+def _with_cluster(demand: Mapping[str, Sequence[float]]) -> Mapping[str, Sequence[float]]:
+    """Return the demand with that of the cluster; where it is not known, the sum of the organisations' peaks replaces it."""
+    return demand if CLUSTER in demand else {CLUSTER: np.sum(list(demand.values()), axis=0).tolist()}

@@ -1,7 +1,7 @@
-"""GFS: forecast, quota, order of waiting jobs, placement and preemption as one object that a simulator or a live service asks.
+"""GFS: forecast, quota, order of waiting jobs, placement and preemption as one object for a simulator and a live service.
 
-What Algorithm 3 does besides ordering stands with whoever holds the cluster: the quota binds spot jobs alone, a place without evictions is
-looked for first (`placement`), and for a high-priority job others go (`preemption`). See `schedmate/simulate/policies/spot/`.
+The caller does what Algorithm 3 does besides ordering: the quota applies to spot jobs only, a place without evictions is preferred
+(`placement`), and spot jobs are evicted for a high-priority job (`preemption`). See `schedmate/simulate/policies/spot/`.
 """
 
 import math
@@ -51,14 +51,17 @@ class QuotaView(Protocol):
     def spot_gpus(self) -> float:
         """GPUs of spot jobs."""
 
-    def eviction_rate(self, window_s: float) -> float:
-        """Return evictions of each start of a spot job in the last seconds."""
+    def eviction_rate(self, window_s: float, period_s: float) -> float:
+        """Return how often the guarantee was broken in the last `window_s` seconds. See `kept_hours.eviction_rate`."""
 
     def longest_wait_s(self) -> float:
         """Return for how long the spot job that waits longest has waited."""
 
     def demand(self) -> Mapping[str, Sequence[float]]:
-        """Return, by organisation, the GPUs that its jobs had or waited for at most in each past hour, oldest first."""
+        """Return, by organisation, the GPUs that its jobs had or waited for at most in each past hour, oldest first.
+
+        The key `CLUSTER` has the same of all jobs together.
+        """
 
 
 class ClusterView(QuotaView, Protocol):
@@ -100,7 +103,7 @@ class SpotQuota:
         gpus: GPUs that spot jobs may have until the next update (Eq. 10).
         available: GPUs that high-priority jobs will not want (Eq. 9).
         safety: The safety coefficient eta (Eq. 11).
-        eviction_rate: Evictions of each start of a spot job within the guaranteed hours.
+        eviction_rate: Evictions over evictions and guaranteed periods that were kept, in the last hours.
         longest_wait_s: For how long the spot job that waits longest has waited.
         forecast: Demand of high-priority jobs.
     """
@@ -148,7 +151,8 @@ class Gfs:
         settings = self.settings
         present = view.capacity - view.idle - view.spot_gpus
         forecast = self._estimator.forecast(view.demand(), present, view.now, settings.guarantee, settings.guaranteed_h)
-        rate, wait = view.eviction_rate(settings.guaranteed_h * HOUR), view.longest_wait_s()
+        rate = view.eviction_rate(settings.eviction_window_h * HOUR, settings.guaranteed_h * HOUR)
+        wait = view.longest_wait_s()
         self.safety = next_safety(self.safety, rate, wait, settings)
         available = inventory(view.capacity, forecast.total)
         quota = spot_quota(available, self.safety, view.idle, view.spot_gpus)
@@ -177,8 +181,8 @@ class Gfs:
 class HeadroomGfs(Gfs):
     """GFS that forecasts nothing: spot jobs may have what is idle, but for a little where jobs were evicted of late. Beyond GFS.
 
-    A quota from forecasts keeps GPUs idle for hours in which nobody comes. What makes evictions is the churn of minutes: a GPU that gets
-    free is given to a spot job, and the next high-priority job evicts it. So two GPUs stay idle for each job that was evicted in the last
+    A quota from forecasts keeps GPUs idle in hours without arrivals. Evictions come from changes within minutes: a GPU becomes free, a spot
+    job gets it, and the next high-priority job evicts that job. So two GPUs stay idle for each job that was evicted in the last
     hour: the next high-priority jobs find them, and what ends fills them again. Small spot jobs come first, as they fit into what would
     else stay idle. High-priority jobs come in the order of their submission: with large ones first, as GFS has it, they waited almost twice
     as long in the mean of the simulator's seeds 0 to 19. Who goes is chosen by the search and the weights that the live bridge has

@@ -1,6 +1,6 @@
 """Where pods go without evictions (GFS, Algorithm 1), on the node that suits each best (Eq. 13 to 16).
 
-The paper normalises each score and does not say how. Scores 1 and 2 are shares already. Score 3 must be 0 for a node whose spot jobs are
+The paper normalises each score and does not state how. Scores 1 and 2 are shares already. Score 3 must be 0 for a node whose spot jobs are
 evicted all the time and for no other, as that breaks its circuit; a normalisation over candidates would always find one. So each is
 taken as it is, cut to 0 to 1.
 """
@@ -13,6 +13,7 @@ from .cluster import Node, NodeState, Request, needed, suits
 from .settings import GfsSettings
 
 LONG_H = 24.0
+"""Hours of the longer period of evictions, `Node.evictions_24h` (Eq. 15)."""
 
 
 def packing(node: Node) -> float:

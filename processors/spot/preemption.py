@@ -24,7 +24,7 @@ class SpotHistory(msgspec.Struct, frozen=True):
 
 
 class PreemptionPlan(msgspec.Struct, frozen=True):
-    """A plan; nobody was told yet.
+    """A plan for evictions that are not carried out yet.
 
     Attributes:
         victims: Spot jobs that go.
@@ -100,7 +100,7 @@ def preempt(
         for job in going:
             victims[job.job_id] = job
             for index, gpus in job.gpus.items():
-                spare[index] += _whole(gpus)
+                spare[index] += _freed_gpus(gpus)
         spare[node.index] -= needed(request)
         chosen.append(node.index)
     return PreemptionPlan(_wanted(victims, nodes, chosen, needed(request)), tuple(chosen))
@@ -109,7 +109,7 @@ def preempt(
 def _going(node: Node, need: int, spare: Mapping[int, float], already: Mapping[str, SpotJob]) -> list[SpotJob] | None:
     """Return who of a node goes for one pod; None where that is not enough."""
     jobs = [job for job in node.spot if job.job_id not in already]
-    given = [_whole(job.gpus.get(node.index, 0.0)) for job in jobs]
+    given = [_freed_gpus(job.gpus.get(node.index, 0.0)) for job in jobs]
     surplus = int(node.idle + spare.get(node.index, 0.0) + sum(given) - need)
     if surplus < 0:
         return None
@@ -124,15 +124,15 @@ def _wanted(victims: Mapping[str, SpotJob], nodes: Sequence[Node], chosen: Seque
     kept = dict(victims)
     for job in victims.values():
         for index, gpus in job.gpus.items():
-            free[index] = free.get(index, 0.0) + _whole(gpus)
+            free[index] = free.get(index, 0.0) + _freed_gpus(gpus)
     for job in sorted(victims.values(), key=lambda each: (-waste(each), each.job_id)):
-        if all(free[index] >= _whole(gpus) for index, gpus in job.gpus.items() if index in chosen):
+        if all(free[index] >= _freed_gpus(gpus) for index, gpus in job.gpus.items() if index in chosen):
             del kept[job.job_id]
             for index, gpus in job.gpus.items():
-                free[index] -= _whole(gpus)
+                free[index] -= _freed_gpus(gpus)
     return tuple(kept)
 
 
-def _whole(gpus: float) -> int:
+def _freed_gpus(gpus: float) -> int:
     """Return the whole GPUs that an eviction surely frees: a shared one may have another job."""
     return int(gpus)

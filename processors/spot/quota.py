@@ -9,7 +9,8 @@ def inventory(capacity: float, total: Floats) -> float:
 
     Eq. 9 as printed differs in two ways. It reads C - max(C, ...), which is never positive; the text states that the inventory is 0 if
     demand exceeds C, so this uses min. It adds the p-quantiles of the organisations, which assumes that all of them peak together; the
-    authors' published code takes one quantile of the cluster's demand (Sjtucitlab/Spot, `update_spot_quota`), and so does this.
+    authors' published code takes one quantile of the cluster's demand (Sjtucitlab/Spot, `update_spot_quota`), and so does this. Their code
+    adds means and variances of the organisations; here the total is forecast directly, which assumes nothing of their correlation.
 
     Args:
         capacity: GPUs of the cluster (C).
@@ -38,7 +39,7 @@ def next_safety(safety: float, eviction_rate: float, longest_wait_s: float, sett
 
     Args:
         safety: The present one.
-        eviction_rate: Evictions of each start of a spot job in the last H hours (e).
+        eviction_rate: Evictions over evictions and guaranteed periods that were kept (e).
         longest_wait_s: Longest wait of a spot job in that time, in seconds (l).
         settings: Guarantee, threshold and bounds.
     """

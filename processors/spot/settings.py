@@ -3,7 +3,10 @@
 import msgspec
 
 HOUR = 3600.0
+"""Seconds of an hour."""
 DAY = 24 * HOUR
+CLUSTER = ""
+"""The key of the whole cluster's demand among that of organisations. Its peak is less than the sum of theirs, which do not coincide."""
 
 
 class GfsSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -12,6 +15,7 @@ class GfsSettings(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         guarantee: Probability p with which a spot job is not evicted within the guaranteed hours; 1 - p of evictions are tolerated.
         guaranteed_h: Hours H that are guaranteed, and forecast.
+        eviction_window_h: Hours whose evictions and kept guarantees give the eviction rate. The authors' code has four.
         update_every_s: Seconds between two updates of the quota.
         long_wait_s: Threshold theta: the longest wait of a spot job above which a cautious quota grows.
         recent_weight: Gamma of Eq. 15: weight of the last hour's evictions against the last day's.
@@ -24,6 +28,7 @@ class GfsSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     guarantee: float = 0.9
     guaranteed_h: int = 1
+    eviction_window_h: int = 4
     update_every_s: float = 300.0
     long_wait_s: float = HOUR
     recent_weight: float = 0.8

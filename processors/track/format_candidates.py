@@ -131,7 +131,8 @@ def _without_unproven(reading: FormatReading) -> FormatReading:
 def _without_numbers(metric: JobMetric) -> JobMetric:
     """Return `metric` without any number: the log reports no training."""
     nothing = dict.fromkeys(
-        ("step", "step_total", "epoch", "epoch_total", "left_s", "step_time_s", "throughput", "throughput_unit", "loss", "since_step")
+        ("step", "step_total", "epoch", "epoch_total", "left_s", "step_time_s", "throughput", "throughput_unit", "loss", "loss_step",
+         "since_step")
     )  # fmt: skip
     return msgspec.structs.replace(
         metric, step_name="", loss_not_finite=False, method="unknown", confidence=0.0, over_ranks=None, **nothing
@@ -207,7 +208,7 @@ def _with_loss(metric: JobMetric, rules: Rules, reading: FormatReading) -> JobMe
     is_outdated = rules.outdate_loss(claim, reading)
     if choose_loss(rules, claim, by_person=reading.by_person, is_outdated=is_outdated) is not Choice.FORMAT:
         return metric
-    return msgspec.structs.replace(metric, loss=claim.value, loss_not_finite=False)
+    return msgspec.structs.replace(metric, loss=claim.value, loss_not_finite=False, loss_step=None)
 
 
 def choose_step_time(rules: Rules, claim: Claim, *, by_person: bool) -> Choice:

@@ -65,7 +65,9 @@ def _complete(
     metric = _with_step(metric, counted, state)
     is_open = metric.loss is None or (_has_part(state.window) and state.kept.loss and state.kept.loss.score >= 1.5)
     if is_open and not metric.loss_not_finite and lossy and lossy[-1].loss:
-        metric = msgspec.structs.replace(metric, loss=lossy[-1].loss)  # a loss of 0 is of a part that is not trained
+        metric = msgspec.structs.replace(
+            metric, loss=lossy[-1].loss, loss_step=None
+        )  # a loss of 0 is of a part that is not trained
     return metric
 
 

@@ -20,6 +20,7 @@ class TrackState(msgspec.Struct):
         named: A report has named its step. Bars without a loss are left out from then on: they may be those of an evaluation.
         loss: The newest loss; null where none was printed, or no number.
         loss_not_finite: The newest loss is no number.
+        loss_step: Step at which the newest loss was printed, or since when it is no number; null where no report up to it names one.
         events: The newest events, in a log that prints when training begins and ends.
         kept: The newest numbers of its templates, as long as reports leave something open.
         format: Its frequent templates, and the known format that is applied to them.
@@ -33,6 +34,7 @@ class TrackState(msgspec.Struct):
     named: bool = False
     loss: float | None = None
     loss_not_finite: bool = False
+    loss_step: int | None = None
     events: EventState = msgspec.field(default_factory=EventState)
     kept: KeptSeries = msgspec.field(default_factory=KeptSeries)
     format: FormatState = msgspec.field(default_factory=FormatState)

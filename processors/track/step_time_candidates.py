@@ -46,8 +46,29 @@ def candidates(window: Sequence[Report], paces: Sequence[ObservedStepTime]) -> l
     if seconds is not None and len(rates) * _FEW >= len(window):
         stated = StepTimeCandidate("steps a second", "rate", seconds, 0.75, "printed")
         found.append(compare(stated, clock, interval=False))
+    found = _finest(found, window)
     found += [_of_clock(pace, clock) for pace in paces]
     return sorted(found, key=lambda candidate: -candidate.score)
+
+
+def _finest(found: list[StepTimeCandidate], window: Sequence[Report]) -> list[StepTimeCandidate]:
+    """Prefer, of two printed values of one speed, the one with more digits: 0.005 it/s and 218.03 s/it are the same speed."""
+    rounding = {candidate: _rounding(candidate, window) for candidate in found}
+    for coarse in found:
+        for fine in found:
+            same = abs(fine.seconds / coarse.seconds - 1) <= 1.1 * rounding[coarse]
+            if same and 2 * rounding[fine] < rounding[coarse]:
+                score = max(coarse.score, fine.score)
+                return [replace(each, score=score) if each is fine else each for each in found if each is not coarse]
+    return found
+
+
+def _rounding(candidate: StepTimeCandidate, window: Sequence[Report]) -> float:
+    """Return the largest relative error of a printed speed that its number of decimals allows."""
+    printed = [report.times.get(candidate.key) if candidate.key else report.step_rate for report in window]
+    values = [value for value in printed if value]
+    decimals = max((len(f"{value:.10f}".rstrip("0").partition(".")[2]) for value in values), default=0)
+    return 0.5 * 10.0**-decimals / median(values) if values else 0.0
 
 
 def _keys(window: Sequence[Report]) -> list[str]:

@@ -46,6 +46,7 @@ class Summary(msgspec.Struct, frozen=True):
     step_total: int | None = None
     epoch_total: int | None = None
     left_s: float | None = None
+    loss_step: int | None = None
 
 
 def within_reach(metric: JobMetric) -> JobMetric:
@@ -127,6 +128,7 @@ def summarise(window: Sequence[Report]) -> Summary:
         step_total=counted.total if counted else None,
         epoch_total=epoch.epoch_total if epoch else None,
         left_s=counted.left if counted else None,
+        loss_step=lossy.step if lossy else None,
     )
 
 

@@ -39,8 +39,8 @@ class TrackerMetrics:
     """Metrics of the tracker."""
 
     def __init__(self) -> None:
-        self.parsed = Counter("schedmate_tracker_parsed", "Lines whose fields were read.", registry=None)
-        self.records = Counter("schedmate_tracker_records", "Records of progress made.", registry=None)
+        self.parsed = Counter("schedmate_tracker_parsed", "Lines whose fields were extracted.", registry=None)
+        self.records = Counter("schedmate_tracker_records", "Progress records written.", registry=None)
 
 
 class MetricTracker:
@@ -162,12 +162,16 @@ class MetricTracker:
             return None
         begins = not state.loss_not_finite
         self._remember_loss(view, state, [report for report, _ in lines])
+        began = begins_at(view) if begins and state.loss_not_finite else None
+        first = None if began is None else self._read(view, state, began)[0]
+        if first is not None and first.step is not None:
+            state.loss_step = first.step
         if may_wait and not state.loss_not_finite and 0 < state.window[-1].time - state.reported_at < SPACED_S:
             return None
         self.metrics.records.inc()
         metric = make_metric(Printed.of(view), state)
-        if begins and metric.loss_not_finite and (place := begins_at(view)) is not None:
-            metric = msgspec.structs.replace(metric, evidence=[*metric.evidence, view.evidence(place)])
+        if began is not None and metric.loss_not_finite:
+            metric = msgspec.structs.replace(metric, evidence=[*metric.evidence, view.evidence(began)])
         has_speed = metric.step_time_s is not None or metric.throughput is not None
         state.reported_at = state.window[-1].time if has_speed else 0.0  # until the first speed no report waits
         return metric
@@ -209,14 +213,32 @@ class MetricTracker:
 
     def _remember_loss(self, view: ClassifiedChunk, state: TrackState, reports: Sequence[Report]) -> None:
         """Keep the newest loss, which may be older than the newest reports (a bar redrawn between two of them)."""
-        newest = next((report for report in reversed(reports) if report.has_loss), None)
-        for place in _newest_first(view) if newest is None else ():
+        place = max((place for place, report in enumerate(reports) if report.has_loss), default=None)
+        if place is not None:
+            was_not_finite, newest = state.loss_not_finite, reports[place]
+            state.loss, state.loss_not_finite = newest.loss, newest.loss is None
+            if newest.loss is not None:
+                state.loss_step = _step_at(reports, place)
+            elif not was_not_finite:
+                state.loss_step = _first_bad_step(max(reports, state.window, key=len))
+            return
+        for place in _newest_first(view):
             report = self._read(view, state, place)[0] if "loss" in view.lines[place].lower() else None
             if report is not None and report.has_loss:
-                newest = report
-                break
-        if newest is not None:
-            state.loss, state.loss_not_finite = newest.loss, newest.loss is None
+                state.loss, state.loss_not_finite, state.loss_step = report.loss, report.loss is None, report.step
+                return
+
+
+def _first_bad_step(reports: Sequence[Report]) -> int | None:
+    """Return the step since which no report has a finite loss."""
+    lossy = [place for place, report in enumerate(reports) if report.has_loss]
+    finite = max((place for place in lossy if reports[place].loss is not None), default=-1)
+    return next((_step_at(reports, place) for place in lossy if place > finite), None)
+
+
+def _step_at(reports: Sequence[Report], place: int) -> int | None:
+    """Return the step that the report at `place`, or the newest before it, names."""
+    return next((each.step for each in reversed(reports[: place + 1]) if each.step is not None), None)
 
 
 def _newest_first(view: ClassifiedChunk) -> Iterator[int]:

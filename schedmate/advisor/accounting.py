@@ -11,14 +11,9 @@ from math import isfinite
 from posixpath import join, normpath
 
 from processors.advise.past import PastJob, SubmittedJob
-from processors.advise.predictors.sacct import resources
+from processors.advise.predictors.sacct import COMMAND, resources
 from schedmate_records import UserError, Workload, decode
 
-SACCT = (
-    "TZ=UTC sacct -a -X -P -S now-90days "
-    "-o JobID,User,State,Submit,Start,End,WorkDir,SubmitLine,JobName,Partition,ReqTRES,ReqNodes,TimelimitRaw"
-)
-"""What prints the file; `-X` leaves steps out. SubmitLine needs Slurm 21.08 or later."""
 SACCT_NEEDS = ("JobID", "State", "Start", "End")
 CSV_NEEDS = ("job", "command", "directory", "started", "ended")
 CSV_MAY = ("user", "branch", "state", "gpu_utilisation", "workload")
@@ -89,8 +84,8 @@ class Accounting:
 
 
 def sacct(lines: Iterable[str]) -> Accounting:
-    """Return the jobs of what `SACCT` printed."""
-    return Accounting(lines, "|", SACCT_NEEDS, _of_sacct, f"as this prints: {SACCT}")
+    """Return the jobs of what `COMMAND` printed."""
+    return Accounting(lines, "|", SACCT_NEEDS, _of_sacct, f"as this prints: {COMMAND}")
 
 
 def table(lines: Iterable[str]) -> Accounting:

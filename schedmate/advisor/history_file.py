@@ -21,7 +21,7 @@ _VERSION = 1  # version of the file's tables
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS past_jobs (id TEXT PRIMARY KEY, ended REAL NOT NULL, past BLOB NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS past_jobs_ended ON past_jobs (ended);
-CREATE TABLE IF NOT EXISTS told (event TEXT PRIMARY KEY, time REAL NOT NULL, estimate BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS estimates (event TEXT PRIMARY KEY, time REAL NOT NULL, estimate BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS submissions (id TEXT PRIMARY KEY, time REAL NOT NULL, event BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS open_attempts (id TEXT PRIMARY KEY, time REAL NOT NULL, event BLOB NOT NULL) WITHOUT ROWID;
 """
@@ -84,31 +84,31 @@ class HistoryFile:
 
     def estimate_at(self, event: str) -> Estimate | None:
         """Return the estimate that was made at an event, so that a replay makes the same."""
-        row = self._connection.execute("SELECT estimate FROM told WHERE event = ?", (event,)).fetchone()
+        row = self._connection.execute("SELECT estimate FROM estimates WHERE event = ?", (event,)).fetchone()
         return msgspec.json.decode(row[0], type=Estimate) if row else None
 
     def record_estimate(self, event: str, estimate: Estimate) -> None:
         """Remember the estimate that was made at an event."""
         self._connection.execute(
-            "INSERT OR IGNORE INTO told VALUES (?, ?, ?)", (event, estimate.time, msgspec.json.encode(estimate))
+            "INSERT OR IGNORE INTO estimates VALUES (?, ?, ?)", (event, estimate.time, msgspec.json.encode(estimate))
         )
 
     def estimates(self) -> Iterator[Estimate]:
         """Yield all estimates that are remembered."""
-        for (text,) in self._connection.execute("SELECT estimate FROM told ORDER BY time"):
+        for (text,) in self._connection.execute("SELECT estimate FROM estimates ORDER BY time"):
             yield msgspec.json.decode(text, type=Estimate)
 
     def scored(self) -> Iterator[tuple[Estimate, PastJob]]:
         """Yield each job that ended with its last estimate before the start, in the order of their ends."""
         rows = self._connection.execute(
-            "SELECT id, estimate, past FROM told JOIN past_jobs "
+            "SELECT id, estimate, past FROM estimates JOIN past_jobs "
             "ON past_jobs.id = json_extract(CAST(estimate AS TEXT), '$.job') || '/' || "
-            "json_extract(CAST(estimate AS TEXT), '$.attempt') ORDER BY ended, id, told.time"
+            "json_extract(CAST(estimate AS TEXT), '$.attempt') ORDER BY ended, id, estimates.time"
         )
         for _, of_one in groupby(rows, key=itemgetter(0)):
             first, *later = [(msgspec.json.decode(text, type=Estimate), blob) for _, text, blob in of_one]
             past = msgspec.msgpack.decode(first[1], type=PastJob)
-            in_time = [told for told, _ in later if told.time <= past.ended - past.duration_s]
+            in_time = [each for each, _ in later if each.time <= past.ended - past.duration_s]
             yield (in_time or [first[0]])[-1], past
 
     def submit(self, name: str, event: JobEvent) -> None:
@@ -154,7 +154,7 @@ class HistoryFile:
 
     def forget(self, now: float) -> None:
         """Forget records that are past their time."""
-        for table in ("told", "open_attempts", "submissions"):
+        for table in ("estimates", "open_attempts", "submissions"):
             self._connection.execute(f"DELETE FROM {table} WHERE time < ?", (now - KEEP_S,))  # noqa: S608  # no text of others
 
     def commit(self) -> None:

@@ -59,7 +59,8 @@ class LiveModel:
     def _loaded(self, folder: Path) -> "LivePredictor":
         require("lightgbm")
         from processors.advise.predictors.live import LivePredictor
-        from processors.advise.predictors.model_file import load
+
+        from .model_files import load
 
         predictor = LivePredictor(load(folder))
         given = {

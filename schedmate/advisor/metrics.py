@@ -20,13 +20,13 @@ class AdvisorMetrics:
         )
         self.scored = Counter(
             "schedmate_advisor_scored",
-            "Estimates whose job ended well, by method.",
+            "Estimates whose job succeeded, by method.",
             ["method"],
             registry=None,
         )
         self.inside = Counter(
             "schedmate_advisor_inside",
-            "Of those, jobs whose duration was within the interval.",
+            "Estimates whose interval contained the duration, by method.",
             ["method"],
             registry=None,
         )
@@ -36,7 +36,7 @@ class AdvisorMetrics:
             self.inside.labels(method)
         self.error = Gauge(
             "schedmate_advisor_error_ratio",
-            "Median factor by which the newest estimates of the trained model were off; 1 is exact.",
+            "Median ratio of estimated and actual durations, the larger over the smaller, of the newest estimates; 1 is exact.",
             registry=None,
         )
         self.drifted = Gauge(
@@ -47,15 +47,15 @@ class AdvisorMetrics:
         )
         self.looks = Counter(
             "schedmate_advisor_model_checks",
-            "Looks whether the trained model has drifted; a training may follow.",
+            "Checks whether the trained model has drifted. A training may follow.",
             registry=None,
         )
         self.looks_failed = Counter(
             "schedmate_advisor_model_checks_failed",
-            "Of such checks, those that failed; the log has the reason.",
+            "Failed checks. The log has the reason.",
             registry=None,
         )
-        self.models_loaded = Counter("schedmate_advisor_models_loaded", "Trained models taken into use.", registry=None)
+        self.models_loaded = Counter("schedmate_advisor_models_loaded", "Trained models loaded.", registry=None)
         self.models_refused = Counter(
             "schedmate_advisor_models_refused", "Trained models that could not be read.", registry=None
         )

@@ -9,14 +9,14 @@ import msgspec
 
 from processors.advise.past.vectors import MOST
 from processors.advise.predictors.job import Completion
-from processors.advise.predictors.model_file import BadModel, load, save
 from processors.advise.predictors.sacct import COMMAND, NotAccounting, read_sacct
-from processors.advise.predictors.train import TooFewJobs, Trained, publish, train
+from processors.advise.predictors.train import TooFewJobs, Trained, train
 from schedmate_records import UserError
 
 from .drift import Calibration, calibration, newest_outcomes
 from .history_file import history_file
 from .job_views import completion
+from .model_files import BadModel, load, publish, save
 from .settings import CURRENT
 
 AGAIN_S = 20 * 3600.0

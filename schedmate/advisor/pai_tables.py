@@ -9,8 +9,9 @@ from pathlib import Path
 
 from processors.advise.past import PastJob, SubmittedJob
 from processors.advise.predictors.job import Completion
-from processors.advise.predictors.pai import READ, SENSORS, Advance, gpu_utilisation, read
 from schedmate_records import UserError
+
+from .pai import READ, SENSORS, Advance, gpu_utilisation, read
 
 
 def size(folder: Path) -> int:

@@ -58,22 +58,22 @@ class Analysis:
         lines: Lines in it, counted at newlines.
         metric: The newest progress; null where the log reports none.
         over_ranks: Step times over the ranks that print into the log, at the newest look.
-        checkpoint: The newest durable checkpoint that the part of the log which was read tells of; null for none.
+        checkpoint: The newest durable checkpoint in the part of the log that was read; null for none.
         alarms: What went wrong on the way: a loss that was no number, a loss spike, a rank behind the others.
         failure: The verdict; null for a run that did not fail.
         illegible: Why nothing is known of a log that is empty or no text; empty otherwise.
-        action: What an operator should do about it, where its signature says so.
+        action: What an operator should do about it, as its signature states.
         located_by: `end` where the end of the log decided; `whole` where it was read from its start.
         chunks_read: Chunks of 20 lines that were read.
         points: Step time and loss by step, thinned: at most a few hundred.
         templates: Templates of the reports that were read, and how many of each.
         readings: What the printed times may mean, the one that was given first.
-        columns: Numbers of the lines that were weighed for step and loss, the likeliest first; none where names alone told both.
+        columns: Numbers of the lines that were weighed for step and loss, the likeliest first; none if names alone determined both.
         solutions: What the events of a structured log count.
         answers: What a language model answered about its failure, where one is asked.
         format: The known format that was applied to it, from a model or a person; null for none.
         format_reading: What that format reads, and what of it the lines contradict; null for none.
-        signs: Of a node's kernel or system log: what it says of the node; null for a job's log.
+        signs: Of a node's kernel or system log: findings on the node; null for a job's log.
     """
 
     file: str
@@ -215,7 +215,7 @@ def _analyze(
     consultation.conclude()
     if node is not None and (
         result.metric is None or result.metric.step is None
-    ):  # numbers beside a step alone are progress
+    ):  # only numbers with a step are progress
         result.signs, result.metric = node.signs, None
     if result.failure is None and result.metric is None:  # what was understood is text
         result.illegible = legibility.problem
@@ -267,7 +267,7 @@ class _Consultation:
     def take(self, records: Iterable[Record]) -> None:
         """Take what the processors made."""
         made = list(records)
-        _take(self.result, made)
+        _add_records(self.result, made)
         for each in made:
             if not isinstance(each, ModelQuestion):
                 continue
@@ -293,7 +293,7 @@ class _Consultation:
         if isinstance(answer, ModelAnswer):
             self.result.answers.append(answer)
             position = Position("model-answers", 0, len(self.result.answers))
-            _take(self.result, self.processor.process(self.state, position, answer))
+            _add_records(self.result, self.processor.process(self.state, position, answer))
 
 
 def _follow_head(result: Analysis, processor: JobProcessor, chunk: LogChunk) -> None:
@@ -336,7 +336,7 @@ def last_line(chunk: LogChunk) -> int:
     return chunk.first_line + inner
 
 
-def _take(result: Analysis, records: Iterable[object]) -> None:
+def _add_records(result: Analysis, records: Iterable[object]) -> None:
     for record in records:
         if isinstance(record, JobMetric):
             result.metric = record

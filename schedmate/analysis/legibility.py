@@ -1,4 +1,4 @@
-"""Is a log text at all? Of what is none, nobody should read that no failure was seen."""
+"""Whether a log is text. The analysis of other bytes must not report that there is no failure."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ MOST_CONTROLS = 0.05
 
 
 class Legibility:
-    """Counts what tells text from other bytes, over the lines of one log."""
+    """Counts properties of text and of other bytes in the lines of one log."""
 
     def __init__(self) -> None:
         self._read = self._visible = False
@@ -28,7 +28,7 @@ class Legibility:
 
     @property
     def problem(self) -> str:
-        """Why the log says nothing; empty where it is text."""
+        """The reason why the log is no text; empty if it is."""
         if not self._read:
             return "the log is empty"
         if not self._visible:

@@ -20,7 +20,7 @@ from ..top.top import Paces
 class LocalJobs:
     """Follows logs, each as one job in a thread of its own. Use it as a context manager: at its end nothing is read any more.
 
-    A pipe is read until its end, and so long its job runs. Of a file nobody knows whether something still writes to it.
+    A pipe is read until its end, and so long its job runs. It is not known whether a program still writes to a file.
 
     Attributes:
         paces: The step times of each job, report by report.
@@ -60,7 +60,7 @@ class LocalJobs:
 
     @property
     def writing(self) -> bool:
-        """Whether a pipe has not ended: who writes to it fails once nobody reads."""
+        """Return whether a pipe is still open. Its writer fails once it has no reader."""
         return any(self._readers[job].is_alive() for job in self._pipes())
 
     def finish(self) -> None:
@@ -75,15 +75,15 @@ class LocalJobs:
         state, ends = JobState(job=job), _ends(file)
         try:
             if ends:
-                self._take(state, Position(job, 1, 0), _event(job, EventKind.STARTED))
+                self._process(state, Position(job, 1, 0), _event(job, EventKind.STARTED))
             for offset, chunk in enumerate(follow_chunks(file, self._stop.is_set)):
-                self._take(state, Position(job, 0, offset), msgspec.structs.replace(chunk, job=job))
+                self._process(state, Position(job, 0, offset), msgspec.structs.replace(chunk, job=job))
         except UnreadableLog as error:
             self._problems[job] = str(error)
         if ends and not self._stop.is_set():
-            self._take(state, Position(job, 1, 1), _event(job, EventKind.ENDED))
+            self._process(state, Position(job, 1, 1), _event(job, EventKind.ENDED))
 
-    def _take(self, state: JobState, position: Position, record: Record) -> None:
+    def _process(self, state: JobState, position: Position, record: Record) -> None:
         with self._lock:  # what processors learn of templates is shared by all jobs
             made: Iterable[Record] = self._processor.process(state, position, record)
             self._state.update([(position, each) for each in (record, *made)])

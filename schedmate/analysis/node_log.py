@@ -1,4 +1,4 @@
-"""Stored kernel and system logs: is a file one, and what does it say of its node?"""
+"""Stored kernel and system logs: recognises them, and collects the findings on their node."""
 
 import re
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def is_node_log(lines: Sequence[str]) -> bool:
 
 @dataclass
 class Sign:
-    """One sort of trouble: the line that told of it first, the last one, and how many did."""
+    """One kind of finding: its first line, its last line, and the number of lines."""
 
     first: NodeFinding
     last_line: int
@@ -62,7 +62,7 @@ class Sign:
 
 
 class NodeLog:
-    """Gathers what the chunks of one stored node log say, in the order in which it was said first."""
+    """Collects the findings in the chunks of one stored node log, in the order of their first lines."""
 
     def __init__(self, signatures: Sequence[Signature]) -> None:
         self._reader = NodeLogReader(signatures)

@@ -1,4 +1,4 @@
-"""A signature of one's own, made from what a person said about a failure, with how often it would have fired."""
+"""Proposes a signature from a person's feedback about a failure, with how often it would have matched."""
 
 import json
 import re
@@ -23,17 +23,18 @@ LETTERS = 8
 READ = 2000
 """Characters of a line that are looked at."""
 EXAMPLES = 3
+"""Lines of jobs that ended well, shown where a rule would match them. More give more evidence, but a longer text to read."""
 _VARIABLE = re.compile(r"0x[0-9a-fA-F]+|/[\w./@+-]+|\d+")
 """What differs from one line of a kind to the next: addresses, paths, numbers."""
 
 
 class NoProposal(UserError):
-    """No signature can be made of a line; the message says why."""
+    """No signature can be made of a line; the message states why."""
 
 
 @dataclass
 class Fired:
-    """How often a pattern would have fired. Jobs by how they ended; `unknown`: nobody told."""
+    """Number of jobs with lines that a pattern matches, by how they ended; `unknown` without a reported end."""
 
     lines: int = 0
     read: int = 0
@@ -50,7 +51,7 @@ class Fired:
 
 
 def pattern_of(line: str) -> str:
-    r"""Return an RE2 pattern of the lines like `line`: its message, with `\d+` for numbers and what stands for paths and addresses.
+    r"""Return an RE2 pattern of the lines like `line`: its message, with `\d+` for numbers, and patterns for paths and addresses.
 
     Raises:
         NoProposal: Too little of the line does not vary.
@@ -87,7 +88,7 @@ def fire(pattern: str, history: Iterable[LogChunk], ended_well: Mapping[str, boo
 
 
 def propose(said: Feedback, fired: Fired) -> Signature:
-    """Return the signature of what a person said. Raises `NoProposal`, or `InvalidSignature` where the catalogue would refuse it."""
+    """Return the signature of a person's feedback. Raises `NoProposal`, or `InvalidSignature` if the catalogue would reject it."""
     line = said.line[:READ]
     infrastructure = said.error_type is ErrorType.INFRASTRUCTURE
     raw = {
@@ -97,7 +98,7 @@ def propose(said: Feedback, fired: Fired) -> Signature:
         "error_type": said.error_type.value,
         "component": said.component.value if infrastructure else Component.NONE.value,
         "confidence": fired.confidence,
-        "action": said.comment or "Say here what an operator should do.",
+        "action": said.comment or "State here what an operator should do.",
         "source": f"{said.user}, on attempt {said.attempt} of job {said.job}",
         "example": line,
         "counter": "Give a line here that looks alike and must not match.",
@@ -106,7 +107,7 @@ def propose(said: Feedback, fired: Fired) -> Signature:
 
 
 def as_toml(one: Signature, fired: Fired) -> Iterator[str]:
-    """Yield the lines of a catalogue file with the proposal, and with what speaks for and against it as comments."""
+    """Yield the lines of a catalogue file with the proposal, and the matches for and against it as comments."""
     yield (
         f"# It would have fired in {fired.lines} of {counted(fired.read, 'line')}: in {counted(len(fired.failed), 'job')} that failed, "
         f"{len(fired.well)} that ended well, {len(fired.unknown)} whose end is not known."

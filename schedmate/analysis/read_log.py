@@ -72,5 +72,5 @@ class LogReader:
 def _size(file: Path) -> int:
     try:
         return file.stat().st_size if file.is_file() else 0
-    except OSError:  # whoever reads it says why
+    except OSError:  # the reader reports the error
         return 0

@@ -1,10 +1,10 @@
 """The verdict and progress of a long stored log from its end alone, where the end decides.
 
-A candidate after which the job prints several progress lines was not the end of it. So what the handler says at a log's end depends on
+A candidate after which the job prints several progress lines was not the end of it. So the verdict of the handler at a log's end depends on
 nothing before the last quiet stretch: progress, and no line that a signature, a traceback or its class calls a failure. The medians depend
 on the newest reports only. So blocks are read backwards from the end, each four times the one before, until one begins quietly and
 holds all reports that the numbers rest on; the processors then run over that block as they would over the whole. Where no block up to
-half of the file is like that, nothing is said, and the log is read from its start.
+half of the file is like that, there is no verdict, and the log is read from its start.
 """
 
 import re
@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from processors.classified_chunk import CHUNK_LINES, PROGRESS
 from processors.classify.context import ClassifyContext
-from processors.diagnose.nan import mentioned
+from processors.diagnose.nan import mentions_nan
 from processors.diagnose.stage import Diagnosis
 from processors.job import JobProcessor
 from processors.new_lines import container_text
@@ -39,7 +39,7 @@ QUIET_PROGRESS = 5
 COUNTING = 8 << 20
 """Bytes of one read where only newlines are counted."""
 EVENTS, HEAD = b":::MLL", 256 << 10
-"""A log of MLPerf's events says at its head what one of them counts; it is read whole."""
+"""A log of MLPerf's events states at its head what one of them counts, so that it is read completely."""
 
 _NUMBERS_ALONE = re.compile(r"(?=\D*+\d)[^A-Za-z]++")
 
@@ -82,7 +82,7 @@ def find_tail(
             data = stream.read(size - start)
             chunks = _chunks(path, data, Mark(start, 1, 1))
             read += -(-sum(len(chunk.lines) for chunk in chunks) // CHUNK_LINES)
-            if _begins_quietly(chunks, processor) and _known(_track(chunks, processor), reports, stream, start):
+            if _begins_quietly(chunks, processor) and _is_known(_track(chunks, processor), reports, stream, start):
                 first = _newlines(stream, start) + 1
                 return LogTail(_chunks(path, data, Mark(start, first, first)), read)
             block *= GROWTH
@@ -100,13 +100,13 @@ def _chunks(path: Path, data: bytes, start: Mark) -> list[LogChunk]:
 def _begins_quietly(chunks: Sequence[LogChunk], processor: JobProcessor) -> bool:
     """Return whether nothing before `chunks` can matter for the verdict: a quiet stretch comes before any sign of failure."""
     lines = [line for chunk in chunks for line in container_text(chunk.lines)]
-    if mentioned("\n".join(lines)):
+    if mentions_nan("\n".join(lines)):
         return False
     classes = processor.reader.classifier.classify(lines, ClassifyContext())
     quiet = progress = 0
     for start in range(CHUNK_LINES, len(lines), CHUNK_LINES):  # the first lines lack what came before them
         part, letters = lines[start : start + CHUNK_LINES], classes[start : start + CHUNK_LINES]
-        calm = processor.stage(Diagnosis).handler.quiet(part, letters)
+        calm = processor.stage(Diagnosis).handler.is_quiet(part, letters)
         quiet, progress = (quiet + 1, progress + letters.count(PROGRESS)) if calm else (0, 0)
         if quiet >= QUIET_CHUNKS and progress >= QUIET_PROGRESS:
             return True
@@ -123,7 +123,7 @@ def _track(chunks: Sequence[LogChunk], processor: JobProcessor) -> TrackState | 
     return next(state.sources()).track
 
 
-def _known(track: TrackState | None, reports: int, stream: BinaryIO, start: int) -> bool:
+def _is_known(track: TrackState | None, reports: int, stream: BinaryIO, start: int) -> bool:
     """Return whether the numbers rest on what is in `track` alone: as many reports as wanted, and the newest loss."""
     if track is None or not track.named or track.header or len(track.window) < reports:
         return False

@@ -25,7 +25,7 @@ from ..report.report import rate, seconds, verdict
 
 
 def watch(file: Path, processor: JobProcessor, every: float, stop: Callable[[], bool]) -> Iterator[str]:
-    """Yield a line for a person whenever there is something to say; progress at most once in `every` seconds."""
+    """Yield a line of text for each record that is shown; progress at most once in `every` seconds."""
     state, shown, newest, offset = JobState(job=file.name), 0.0, None, -1
     expected: Estimate | None = None
     stands: list[str] = []
@@ -33,7 +33,7 @@ def watch(file: Path, processor: JobProcessor, every: float, stop: Callable[[], 
         for record in processor.process(state, Position(file.name, 0, offset), chunk):
             if lines := _announcement(record):
                 stands = lines if isinstance(record, Failure) else stands
-                yield from _at(chunk.time, lines)
+                yield from _with_time(chunk.time, lines)
             elif isinstance(record, JobMetric):
                 newest = record
             elif isinstance(record, Estimate):
@@ -48,16 +48,16 @@ def watch(file: Path, processor: JobProcessor, every: float, stop: Callable[[], 
 
 
 def _end(processor: JobProcessor, state: JobState, stands: list[str]) -> Iterator[str]:
-    """The last verdict of an attempt is given at its end; mostly it is the one that stands already."""
+    """The last verdict of an attempt is written at its end. Mostly it equals the current one."""
     now = time.time()
     ended = JobEvent(id="end", job=state.job, kind=EventKind.ENDED, time=now)
     for record in processor.process(state, Position(state.job, 1, 0), ended):
         if isinstance(record, Failure) and _announcement(record) != stands:
-            yield from _at(now, _announcement(record))
+            yield from _with_time(now, _announcement(record))
 
 
 def _announcement(record: Record) -> list[str]:
-    """Return what is said of a record at once, with the lines that it rests on; nothing of most."""
+    """Return the text that is shown for a record at once, with its evidence; empty for most records."""
     match record:
         case Failure(error_type=ErrorType.NONE):
             return [f"retracted: {record.message}"]
@@ -91,7 +91,7 @@ def _progress(metric: JobMetric, expected: Estimate | None) -> str:
     return "  ".join(parts)
 
 
-def _at(moment: float, lines: Sequence[str]) -> Iterator[str]:
+def _with_time(moment: float, lines: Sequence[str]) -> Iterator[str]:
     yield f"{_clock(moment)}  {lines[0]}"
     yield from (f"{'':>8} {line}" for line in lines[1:])
 

@@ -30,7 +30,7 @@ class _JobUnlessNamed(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put `job` before what names no command."""
-        if args and args[0] not in self.commands and args[0] != "--help":
+        if args and args[0] not in self.commands:
             args = ["job", *args]
         return super().parse_args(ctx, args)
 
@@ -81,6 +81,8 @@ def command(  # noqa: PLR0917  # all of them by name or place
     With --metadata, show what a training job is: model, task, data, length, batch, learning rate. The source is read and never run; a field
     that the source does not show is unknown (null).
 
+    `schedmate advise train` trains the model, and `schedmate advise serve` answers the same questions over HTTP.
+
     Example: `schedmate advise train.sh`; nothing is known before `schedmate import sacct FILE`, or jobs that the advisor saw end.
 
     Examples: `schedmate advise --metadata --tree ~/nanoGPT -- torchrun train.py config/train_gpt2.py`; without a command the question
@@ -98,7 +100,8 @@ def command(  # noqa: PLR0917  # all of them by name or place
         _estimate(context.obj, _submitted(words or [], directory or tree, gpus, nodes, partition), as_json=as_json)
         return
     require("yaml")
-    from processors.advise.metadata import Job, ask
+    from processors.advise.metadata import Job
+    from scheduler_bridge.sources.workload import ask
 
     job = Job(tree, directory or tree, shlex.join(words), gpus, nodes) if words else _read_request()
     try:
@@ -142,7 +145,7 @@ def _absent(words: list[str], directory: Path) -> str:
 def _asked_model(loaded: Loaded, job: Any, found: Any) -> tuple[Any, list[dict[str, Any]]]:
     """Return the workload of a job: the claims of a model that their lines prove, completed by the reader, and those claims."""
     from processors.advise.agent import Tools, combined, fill
-    from processors.advise.tree import SourceTree
+    from scheduler_bridge.sources.tree import DirectoryTree
 
     from ..models.language_models import ask_or_none, language_model
     from ..services.logging import configure
@@ -151,7 +154,7 @@ def _asked_model(loaded: Loaded, job: Any, found: Any) -> tuple[Any, list[dict[s
     model = language_model(loaded.settings.language_model)
     if model is None:
         raise UserError("expected language_model.servers for --ask-model: the address of an OpenAI-compatible server")
-    filled = fill(Workload(gpus=found.gpus), Tools(SourceTree(job.tree)), job.command, ask_or_none(model))
+    filled = fill(Workload(gpus=found.gpus), Tools(DirectoryTree(job.tree)), job.command, ask_or_none(model))
     result = combined(filled.workload, found, job.command)
     cited = [claim for claim in filled.claims if getattr(result, claim.field) == claim.value]
     return result, [msgspec.to_builtins(claim) for claim in cited]
@@ -159,8 +162,8 @@ def _asked_model(loaded: Loaded, job: Any, found: Any) -> tuple[Any, list[dict[s
 
 def _submitted(words: list[str], directory: Path, gpus: int, nodes: int, partition: str) -> "SubmittedJob":
     """Return the job that `words` would start in `directory`, as it would be submitted."""
-    from processors.advise.branch import branch_of
     from processors.advise.past import SubmittedJob
+    from scheduler_bridge.sources.branch import branch_of
 
     if not words:
         raise UserError("expected a script or a command, as in `schedmate advise train.sh`; or --metadata")
@@ -214,7 +217,8 @@ def _workload(directory: Path, command: str, gpus: int, nodes: int) -> Any:
     """Return what the job trains; None where what reads source trees is not installed."""
     if find_spec("yaml") is None:
         return None
-    from processors.advise.metadata import Job, extract
+    from processors.advise.metadata import Job
+    from scheduler_bridge.sources.workload import extract
 
     return extract(Job(directory, directory, command, gpus, nodes))
 

@@ -47,9 +47,7 @@ def train(
     A model has drifted where its newest 200 estimates are off by half as much again as before it came into use, or less than 84 % or more
     than 96 % of their jobs were inside the 90 % interval. Whether or not, the exit status is 0, and the figures are printed.
 
-    Example, with 90 days of jobs; times in UTC:
-
-        TZ=UTC sacct -a -P -S now-90days -o JobID,User,Partition,JobName,State,Submit,Start,End,ReqTRES,TimelimitRaw > jobs.txt
+    Example, with the file that `schedmate import sacct` takes, too (`schedmate import sacct --help` shows the command that prints it):
 
         schedmate advise train jobs.txt --models /var/lib/schedmate/advisor-models --utc-offset 2
     """

@@ -38,7 +38,18 @@ COLUMNS = (
 SHORT = tuple(
     column
     for column in COLUMNS
-    if column[1] in {"file", "last_step", "last_loss", "step_time_s", "error_type", "signature", "root_line"}
+    if column[1]
+    in {
+        "file",
+        "last_step",
+        "last_loss",
+        "step_time_s",
+        "throughput",
+        "throughput_unit",
+        "error_type",
+        "signature",
+        "root_line",
+    }
 )
 """What a row of the table holds, for a person."""
 

@@ -49,21 +49,27 @@ def decisions(
         return
     loaded: Loaded = context.obj
     records = (
-        each for each in _records(loaded, follow, parse_since(since) if since else None) if job in (None, each.job)
+        each
+        for each in _records(loaded, follow, parse_since(since) if since else None, warns=True)
+        if job in (None, each.job)
     )
     if as_csv and follow:
         raise typer.BadParameter("--csv and --follow exclude each other: CSV is written at the end")
     if as_csv:
         print_rows(COLUMNS, [_row(record) for record in records], as_csv=True)
         return
+    empty = True
     try:
         for record in records:
+            empty = False
             if as_json:
                 print_json(encode(record))
             else:
                 print_line(line(record, local if follow else ago))
     except KeyboardInterrupt:
         raise typer.Exit from None
+    if empty and not as_json:
+        print_line("no decisions yet" if job is None else f"no decisions about job {one_line(job)}")
 
 
 @app.command()
@@ -185,7 +191,8 @@ def line(record: Shown, worded: Callable[[datetime], str] = ago) -> str:
     return f"{when}  {record.outcome:10}  {record.action} {one_line(record.job)}  {about}"
 
 
-def _records(loaded: Loaded, follow: bool, since: float | None) -> Iterator[Shown]:
+def _records(loaded: Loaded, follow: bool, since: float | None, *, warns: bool = False) -> Iterator[Shown]:
+    """Yield what the topics hold. What is malformed is left out; with `warns`, a warning names its place."""
     from streams.accept import accept
 
     messages = _follow(loaded, since) if follow else _stored(loaded, since)
@@ -193,7 +200,9 @@ def _records(loaded: Loaded, follow: bool, since: float | None) -> Iterator[Show
         try:
             record = accept(message)
         except InvalidRecord as error:
-            warn(str(error))
+            if warns:
+                place = message.position
+                warn(f"left out {place.topic}, partition {place.partition}, offset {place.offset}: {error}")
             continue
         if isinstance(record, Decision | DecisionResult | OperatorCommand):
             yield record

@@ -30,6 +30,7 @@ def command(
     """
     from ..assembly import signatures
     from ..explain import gather, markdown, plain
+    from ..log_link import log_command, log_link
     from ..services.sink import clickhouse_reader
 
     loaded: Loaded = context.obj
@@ -38,6 +39,7 @@ def command(
         client = clickhouse_reader(loaded.settings.clickhouse)()
         try:
             facts = gather(client, job, attempt)
+            lines = log_command(client, job, facts.verdict) if facts and facts.verdict else ""
         finally:
             client.close()
     except UserError as error:
@@ -51,3 +53,7 @@ def command(
     screen = console()
     width = screen.width if width_is_told() else None
     print_line(markdown(facts, known) if as_markdown else plain(facts, known, width))
+    if lines:
+        print_line(f"Lines around it: {f'`{lines}`' if as_markdown else lines}")
+    if loaded.settings.web.log_link and facts.verdict:
+        print_line(f"Its log: {log_link(loaded.settings.web.log_link, job, facts.verdict)}")

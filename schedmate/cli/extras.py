@@ -21,7 +21,6 @@ EXTRA_OF: Mapping[str, str] = {
     "onnxruntime": "minilm",
     "opentelemetry": "otel",
     "redis": "sink",
-    "sklearn": "advise",
     "starlette": "web",
     "tensorboardX": "export",
     "tokenizers": "minilm",

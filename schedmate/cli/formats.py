@@ -18,6 +18,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="
 
 Fingerprint = Annotated[str, typer.Argument(help="The fingerprint that `list` shows, or its first characters.")]
 _SHORT = 12
+"""Characters of a fingerprint in the table. So many distinguish formats, and leave room for the other columns."""
 
 
 @app.callback()

@@ -7,9 +7,10 @@ from typing import IO, Annotated
 
 import typer
 
+from processors.advise.predictors.sacct import COMMAND
 from schedmate_records import UserError, counted
 
-from ..advisor.accounting import SACCT, Accounting, sacct, table
+from ..advisor.accounting import Accounting, sacct, table
 from ..settings.settings import Loaded
 from .console import console, print_line
 
@@ -26,7 +27,7 @@ def group() -> None:
     """Fill the advisor's history (`advisor.history`) with jobs that ended. A job that is there already is not taken twice."""
 
 
-@app.command("sacct", epilog=f"Example: `{SACCT} > jobs.txt`, then `schedmate import sacct jobs.txt`")
+@app.command("sacct", epilog=f"Example: `{COMMAND} > jobs.txt`, then `schedmate import sacct jobs.txt`")
 def from_sacct(context: typer.Context, file: File) -> None:
     """Take in what Slurm's accounting prints."""
     _import(context, file, sacct)

@@ -46,10 +46,23 @@ def print_rows(
     *,
     as_json: bool = False,
     as_csv: bool = False,
+    header: bool = True,
     empty: str = "no rows",
     relative: bool = True,
+    compact: bool = False,
 ) -> None:
-    """Print `rows` as asked for. `empty` is what a person reads where there are none; `relative` shows times as `3 minutes ago`."""
+    """Print `rows` as asked for.
+
+    Args:
+        columns: Names of the columns.
+        rows: The values.
+        as_json: Print one JSON object a row.
+        as_csv: Print CSV.
+        header: Whether CSV begins with the names of the columns. It does not where more rows are added to a table.
+        empty: The text for a person if there are no rows.
+        relative: Show times as `3 minutes ago`.
+        compact: Keep each row in one line of a terminal; what is too long for its column ends in `…`.
+    """
     if as_json and as_csv:
         raise typer.BadParameter("--json and --csv exclude each other")
     if as_json:
@@ -59,7 +72,7 @@ def print_rows(
         for row in rows:
             print_json(encoder.encode(dict(zip(columns, row, strict=True))))
     elif as_csv:
-        _print_csv(columns, rows)
+        _print_csv(columns, rows, header=header)
     elif not rows:
         print_line(empty)
     else:
@@ -67,8 +80,10 @@ def print_rows(
         texts = [[as_text(value, ago if relative else local) for value in row] for row in rows]
         width = out.width if width_is_told() else None
         out.width = max(out.width, sum(map(_widest, zip(columns, *texts, strict=True))) + GAP * len(columns))
+        fitted = one_line_table(columns, texts, width) if compact and width is not None else None
         out.print(
-            table(columns, texts, width)
+            fitted
+            or table(columns, texts, width)
             or blocks(columns, [[as_text(each, local_and_ago) for each in row] for row in rows]),
             width=width,
         )
@@ -87,6 +102,24 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int | No
         return None
     shown = Table(
         *(Column(columns[place], width=share, overflow="fold") for place, share in zip(kept, widths, strict=True)),
+        box=None, pad_edge=False, padding=(0, GAP, 0, 0),
+    )  # fmt: skip
+    for row in rows:
+        shown.add_row(*(Text(row[place]) for place in kept))
+    return shown
+
+
+def one_line_table(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Table | None:
+    """Return `rows` as a table of one line a row, without columns that hold nothing; None where `width` is too small for it."""
+    kept = [place for place in range(len(columns)) if any(row[place] for row in rows)]
+    most = [_widest([columns[place], *(row[place] for row in rows)]) for place in kept]
+    room = width - GAP * (len(kept) - 1)
+    shares = (_shares([min(each, least) for each in most], most, room) for least in (24, 18, 14, 12, 10, 8, 6))
+    widths = next((each for each in shares if each is not None), None)
+    if widths is None:
+        return None
+    shown = Table(
+        *(Column(columns[place], width=share, no_wrap=True, overflow="ellipsis") for place, share in zip(kept, widths, strict=True)),
         box=None, pad_edge=False, padding=(0, GAP, 0, 0),
     )  # fmt: skip
     for row in rows:
@@ -131,13 +164,13 @@ def _shares(least: Sequence[int], most: Sequence[int], width: int) -> list[int] 
     return given
 
 
-def _print_csv(columns: Sequence[str], rows: Sequence[Row]) -> None:
+def _print_csv(columns: Sequence[str], rows: Sequence[Row], *, header: bool) -> None:
     """Print CSV. A text that a spreadsheet would run gets an apostrophe before it, and nothing acts on a terminal."""
     if not columns:  # the embedded engine names no columns where there are no rows
         return
     watched = sys.stdout.isatty()
     writer = csv.writer(sys.stdout, lineterminator="\n")
     with ends_unread():
-        for row in (columns, *rows):
+        for row in (columns, *rows) if header else rows:
             plain = [csv_cell(value.isoformat() if isinstance(value, datetime) else value) for value in row]
             writer.writerow([one_line(str("" if value is None else value)) for value in plain] if watched else plain)

@@ -49,7 +49,8 @@ def command(
             print_line("the tables are as they should be")
             return
         missing = lost(client)
-        ran = migrate(client, keep_days=settings.retention_days)
+        days = {"default": settings.retention_days, "job_lines": settings.job_lines_days or settings.retention_days}
+        ran = migrate(client, keep_days=days)
     finally:
         client.close()
     if missing:

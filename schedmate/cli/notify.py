@@ -3,8 +3,8 @@
 import typer
 
 from ..notifications.channels import Channel, EmailChannel, SlackChannel, WebhookChannel
-from ..notifications.message import Urgency
 from ..notifications.notifier import Notifier
+from ..notifications.urgency import Urgency
 from ..settings.settings import Loaded, NotifySection, SettingsError, read_secret
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")

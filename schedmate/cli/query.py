@@ -63,7 +63,7 @@ def command(
     try:
         if sql:
             question = checked_statement(client, sql, values, embedded=settings.url.startswith("chdb:"))
-            answer = ask(client, question, values)
+            answer = ask(client, question, values, typed=True)
         else:
             answer = run(client, name or "", values)
     finally:

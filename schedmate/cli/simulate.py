@@ -1,6 +1,7 @@
-"""`schedmate simulate`: what would scheduling policies have made of a trace?"""
+"""`schedmate simulate`: replays a trace under scheduling policies."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,13 +17,23 @@ from .listing import Csv, Json, print_rows
 if TYPE_CHECKING:
     from ..simulate.cluster import NodeSpec
     from ..simulate.interference import PackedSpeeds
+    from ..simulate.job import Job
     from ..simulate.outcomes import Summary
     from ..simulate.replay import Replayed, Scenario
+    from ..simulate.traces import Trace
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
-DEFAULT_NODES = ("nodes.csv", "vc_config.csv", "openb_node_list_gpu_node.csv")
+DEFAULT_NODES = (
+    "nodes.csv",
+    "vc_config.csv",
+    "openb_node_list_gpu_node.csv",
+    "cluster_gpu_number.csv",
+    "cluster_machine_list",
+)
 """Default file of nodes, in the directory of the trace."""
+PROGRESS_EVERY_S = 10.0
+"""Seconds between two lines of progress where standard error is not a terminal."""
 
 
 def _list_policies(wanted: bool) -> None:
@@ -37,7 +48,10 @@ def _list_policies(wanted: bool) -> None:
 def command(
     trace: Annotated[
         Path,
-        typer.Argument(help="Jobs: CSV, plain or gz, with the columns of Helios, Philly, openb, or our own (below)."),
+        typer.Argument(
+            help="Jobs, plain or gz: `sacct` output, a public trace as published (Helios, Philly, PAI's directory, openb, Acme, "
+            "MIT SuperCloud), or CSV with our own columns (below)."
+        ),
     ],
     *,
     policy: Annotated[
@@ -64,7 +78,10 @@ def command(
     ] = None,
     estimates: Annotated[
         Path | None,
-        typer.Option(help="Estimated durations: job_id,estimate_s.", show_default="from each user's last jobs"),
+        typer.Option(
+            help="Estimated durations in seconds: CSV with job_id,estimate_s.",
+            show_default="from each user's last jobs",
+        ),
     ] = None,
     pairs: Annotated[
         Path | None, typer.Option(help="Measured speeds of jobs packed in pairs, as Lucid's colocate_info.csv.")
@@ -83,19 +100,23 @@ def command(
     as_json: Json = False,
     as_csv: Csv = False,
 ) -> None:
-    """Replay a trace under scheduling policies: what would have happened on this cluster?
+    """Replay a trace under scheduling policies.
 
-    Each virtual cluster of the trace is a cluster of its own. The same seed gives the same result.
+    Each virtual cluster of the trace is a cluster of its own. The same seed gives the same result. The result of each policy is printed
+    when it is known.
 
     A trace of one's own has the columns `job_id, submit_s, duration_s, gpus`, and may have `pods` (a gang of so many, `gpus` each),
     `partition`, `user`, `gpu_type`, `class` (hp or spot), `estimate_s`, `checkpoint_every_s` (0: saves when asked to; inf: never).
+    Names that end in `_s` are in seconds.
     Nodes: `gpus`, and may have
     `partition`, `gpu_type`, `name`, `count`. `schedmate workload` makes traces.
 
     `schedmate simulate --policies` lists the policies.
 
     Examples: `schedmate simulate venus.csv.gz --policy fifo --policy tiresias --figure venus.png`,
-    `schedmate simulate jobs.csv --nodes 16x8 --policy qssf --outcomes out.csv`
+    `schedmate simulate jobs.csv --nodes 16x8 --policy qssf --outcomes out.csv`,
+    `TZ=UTC sacct -a -X -P -S now-90days -o JobID,User,State,Submit,Start,End,Partition,ReqTRES > jobs.txt`, then
+    `schedmate simulate jobs.txt --nodes 16x8`
     """
     import msgspec
 
@@ -106,13 +127,15 @@ def command(
 
     wanted = list(dict.fromkeys(policy or ["fifo"]))
     _check(wanted, outcomes, figure)
+    read = _trace(trace)
     scenario, speeds = (
-        _scenario(trace, nodes, estimates, faults=faults, early_exits=early_exits, seed=seed),
+        _scenario(read.jobs, _nodes(trace, nodes), estimates, faults=faults, early_exits=early_exits, seed=seed),
         _speeds(pairs),
     )
     submissions = [job.submit_s for job in scenario.jobs]
+    columns = list(Summary.__struct_fields__)
     results: dict[str, Replayed] = {}
-    figures: list[Summary] = []
+    values: list[list[object]] = []
     for name in wanted:
         info = POLICIES[name]
         with _progress(name, len(scenario.jobs)) as progress:
@@ -120,27 +143,28 @@ def command(
             if info.by_pods:
                 suited = msgspec.structs.replace(suited, jobs=as_gangs(suited.jobs, suited.nodes))
             result = replay(suited, info.make(speeds, submissions), progress)
-        figures += summaries(name, result)
-        if outcomes:
-            write_outcomes(Path(str(outcomes).replace("{policy}", name)), result.runs)
-        if figure:
-            results[name] = result
         if result.too_large:
             warn(
                 f"{name}: {counted(result.too_large, 'job')} never started: their cluster has fewer GPUs than they ask for"
             )
-    columns = list(Summary.__struct_fields__)
-    values = [[getattr(each, column) for column in columns] for each in figures]
-    if table:
-        write_table(table, columns, values)
+        figures = summaries(name, result)
+        rows = [[getattr(each, column) for column in columns] for each in figures]
+        if as_json or as_csv:
+            print_rows(columns, rows, as_json=as_json, as_csv=as_csv, header=not values)
+        else:
+            print_rows(list(SHOWN), [[show(each) for show in SHOWN.values()] for each in figures])
+        sys.stdout.flush()
+        values += rows
+        if table:
+            write_table(table, columns, values)
+        if outcomes:
+            write_outcomes(Path(str(outcomes).replace("{policy}", name)), result.runs, read.without_gpus)
+        if figure:
+            results[name] = result
     if figure:
         from ..simulate.figures import draw
 
         draw(figure, results, f"{trace.name}: {counted(len(scenario.jobs), 'job')}, {counted(result.gpus, 'GPU')}")
-    if as_json or as_csv:
-        print_rows(columns, values, as_json=as_json, as_csv=as_csv)
-    else:
-        print_rows(list(SHOWN), [[show(each) for show in SHOWN.values()] for each in figures])
 
 
 SHOWN: dict[str, Callable[["Summary"], object]] = {
@@ -157,7 +181,7 @@ SHOWN: dict[str, Callable[["Summary"], object]] = {
     "GPU hours lost": lambda each: round(each.lost_gpu_s / 3600) or None,
     "GPU use, %": lambda each: round(100 * each.gpu_use, 1),
 }
-"""What a person is shown of a policy."""
+"""Columns of the table for a person."""
 
 
 def _check(policies: list[str], outcomes: Path | None, figure: Path | None) -> None:
@@ -175,21 +199,35 @@ def _check(policies: list[str], outcomes: Path | None, figure: Path | None) -> N
         require("matplotlib")
 
 
+def _trace(path: Path) -> "Trace":
+    """Read a trace, and report the jobs that are left out."""
+    from ..simulate.traces import read_trace
+
+    read = read_trace(path)
+    if left_out := read.left_out():
+        warn(f"{path.name}: {counted(len(read.jobs), 'job')} simulated; left out: {left_out}")
+    return read
+
+
 def _scenario(
-    trace: Path, nodes: str, estimates: Path | None, *, faults: bool, early_exits: float, seed: int
+    jobs: "list[Job]",
+    specs: "list[NodeSpec]",
+    estimates: Path | None,
+    *,
+    faults: bool,
+    early_exits: float,
+    seed: int,
 ) -> "Scenario":
     from ..simulate.estimates import with_estimates, with_history
     from ..simulate.faults import draw_faults
     from ..simulate.replay import Scenario
-    from ..simulate.traces import read_estimates, read_jobs
+    from ..simulate.traces import read_estimates
     from ..simulate.workloads.early_exits import with_early_exits
 
-    jobs = read_jobs(trace)
     if all(job.estimate_s is None for job in jobs):
         jobs = with_estimates(jobs, read_estimates(estimates)) if estimates else with_history(jobs)
     if early_exits:
         jobs = with_early_exits(jobs, early_exits, seed)
-    specs = _nodes(trace, nodes)
     last = jobs[-1].submit_s + max(job.duration_s for job in jobs)
     events = draw_faults(specs, jobs[0].submit_s, last, seed) if faults else {}
     return Scenario(jobs=jobs, nodes=specs, node_events=events)
@@ -208,7 +246,7 @@ def _nodes(trace: Path, text: str) -> "list[NodeSpec]":
 
 
 def nodes_beside(trace: Path) -> "list[NodeSpec]":
-    """Return the nodes in the default file in the directory of a trace.
+    """Return the nodes in the default file in the directory of a trace; of a directory with the tables of PAI its machines.
 
     Raises:
         TraceError: There is none, or it cannot be read.
@@ -216,6 +254,8 @@ def nodes_beside(trace: Path) -> "list[NodeSpec]":
     from ..simulate.reading import TraceError
     from ..simulate.traces import read_nodes
 
+    if trace.is_dir():
+        return read_nodes(trace)
     found = next((file for name in DEFAULT_NODES if (file := trace.parent / name).is_file()), None)
     if found is None:
         raise TraceError(
@@ -243,9 +283,9 @@ def _profiled(scenario: "Scenario", lenders: str) -> "Scenario":
 
 @contextmanager
 def _progress(policy: str, jobs: int) -> Iterator[Callable[[int], None]]:
-    """Show on a terminal how many jobs have ended."""
+    """Show how many jobs have ended: as a bar on a terminal, else as a line every ten seconds."""
     if not sys.stderr.isatty():
-        yield lambda _: None
+        yield _progress_lines(policy, jobs)
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -255,3 +295,18 @@ def _progress(policy: str, jobs: int) -> Iterator[Callable[[int], None]]:
     with Progress(*columns, console=SafeConsole(stderr=True), transient=True, redirect_stdout=False) as bar:
         task = bar.add_task(policy, total=jobs)
         yield lambda more: bar.advance(task, more)
+
+
+def _progress_lines(policy: str, jobs: int) -> Callable[[int], None]:
+    begin = printed = time.monotonic()
+    ended = 0
+
+    def advance(more: int) -> None:
+        nonlocal ended, printed
+        ended += more
+        now = time.monotonic()
+        if now - printed >= PROGRESS_EVERY_S:
+            printed = now
+            warn(f"{policy}: {ended:,} of {jobs:,} jobs have ended after {now - begin:.0f} s")
+
+    return advance

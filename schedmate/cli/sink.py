@@ -11,7 +11,8 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 def command(context: typer.Context) -> None:
     """Write metrics, verdicts, decisions, events and GPU samples from Kafka to ClickHouse and Redis, each once.
 
-    While one of them is away the stream is held back; nothing is dropped. Start several to share the load.
+    While one of them is away the stream is held back; nothing is dropped. Start several to share the load. With
+    `clickhouse.job_lines_days` set, it also stores the lines of jobs for `schedmate logs`.
 
     Example: `schedmate migrate && schedmate --set clickhouse.url=http://default@ch1:8123/schedmate sink`
     """
@@ -24,6 +25,7 @@ def command(context: typer.Context) -> None:
 
     from ..assembly import producer_factory
     from ..connections import kafka_connection, permitted, wait_for_broker
+    from ..services.job_lines import storing_lines
     from ..services.service import service
     from ..services.sink import opened, with_spans
 
@@ -35,7 +37,7 @@ def command(context: typer.Context) -> None:
         connection = permitted(settings.kafka, "sink", running.stop)
         running.telemetry.health = lambda: [*connection.problems(), *sinks.problems()]
         join = partial(KafkaConsumer, connection, group, STORED_TOPICS, settings.kafka.session_timeout_s)
-        with wait_for_broker(join, running.stop) as consumer:
+        with storing_lines(settings, running), wait_for_broker(join, running.stop) as consumer:
             producer = wait_for_broker(producer_factory(settings), running.stop)
             write = with_spans(sinks.write, running.spans) if running.spans else sinks.write
             pump = Pump(consumer, producer, write, settings.clickhouse.batch_rows, settings.clickhouse.batch_seconds)

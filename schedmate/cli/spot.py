@@ -3,6 +3,7 @@
 import typer
 
 from ..settings.settings import Loaded
+from .extras import require
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -29,6 +30,7 @@ def command(context: typer.Context) -> None:
     from ..services.spot import READ, PastQuotas, SpotService
     from ..spot.quotas import Quotas
 
+    require("lightgbm")
     loaded: Loaded = context.obj
     settings = loaded.settings
     scheduler = actuator(loaded)

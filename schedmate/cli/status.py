@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedmate_records import counted
+from schedmate_records import AlarmKind, counted
 
 from ..advisor.remaining import remains_of
-from ..report.report import NO_CLOCK, NO_REPORT, outlook, rate, seconds
+from ..job_state import state_of_status
+from ..report.report import NO_CLOCK, NO_REPORT, loss_text, outlook, rate, seconds
 from ..settings.settings import Loaded, SettingsError
 from ..times import ago, local_and_ago, moment_at, parse_since, span
 from .cells import as_text
@@ -70,24 +71,25 @@ def command(
 
 def show_all(statuses: "list[JobStatus]", *, as_csv: bool = False) -> None:
     """Print the state of jobs, a row each."""
+    now = time.time()
     if as_csv:
-        columns = ("job", "state", "attempt", "nodes", "step", "step_time_s", "throughput", "throughput_unit", "loss",
+        columns = ("job", "name", "user", "state", "attempt", "nodes", "step", "step_time_s", "throughput", "throughput_unit", "loss",
                    "metric_time", "estimate_time", "estimate_remaining_s", "estimate_remaining_low_s", "estimate_remaining_high_s",
                    "alarms", "verdict", "verdict_message", "decision", "outcome")  # fmt: skip
         rows = [
-            (one.job, one.state, one.attempt, " ".join(one.nodes), one.step, one.step_time_s, one.throughput, one.throughput_unit,
-             one.loss, moment_at(one.metric_time), moment_at(one.estimate_time), one.estimate_remaining_s, one.estimate_remaining_low_s,
-             one.estimate_remaining_high_s, " ".join(one.alarms), one.verdict, one.verdict_message, one.decision, one.outcome)
+            (one.job, one.name, one.user, state_of_status(one, now).word, one.attempt, " ".join(one.nodes), one.step, one.step_time_s,
+             one.throughput, one.throughput_unit, one.loss, moment_at(one.metric_time), moment_at(one.estimate_time),
+             one.estimate_remaining_s, one.estimate_remaining_low_s, one.estimate_remaining_high_s, " ".join(one.alarms), one.verdict,
+             one.verdict_message, one.decision, one.outcome)
             for one in statuses
         ]  # fmt: skip
         print_rows(columns, rows, as_csv=True)
         return
-    now = time.time()
     shown = [
         (
-            one.job,
-            one.state,
-            _numbers(("step", one.step), ("loss", one.loss)),
+            _joined(one.job, one.name),
+            state_of_status(one, now).sentence(now),
+            _progress(one),
             _speed(one),
             remains_of(one, now).partition(" (")[0],
             moment_at(one.metric_time),
@@ -95,7 +97,12 @@ def show_all(statuses: "list[JobStatus]", *, as_csv: bool = False) -> None:
         )
         for one in statuses
     ]
-    print_rows(("job", "state", "progress", "speed", "remains", "last report", "what happened"), shown, empty="no jobs")
+    print_rows(
+        ("job", "state", "progress", "speed", "remains", "last report", "what happened"),
+        shown,
+        empty="no jobs",
+        compact=True,
+    )
 
 
 def _updated(status: "JobStatus") -> float:
@@ -106,7 +113,8 @@ def _updated(status: "JobStatus") -> float:
 def note(status: "JobStatus") -> str:
     """Return what happened to a job, in few words: the cause of its failure, what was decided, its alarms."""
     decided = " ".join(part for part in (status.decision, status.outcome) if part)
-    return "; ".join(part for part in (_cause(status), decided, ", ".join(status.alarms)) if part).replace("_", " ")
+    alarms = ", ".join(kind for kind in status.alarms if kind != AlarmKind.HANG)
+    return "; ".join(part for part in (_cause(status), decided, alarms) if part).replace("_", " ")
 
 
 def details(status: "JobStatus", curve: str = "") -> dict[str, str]:
@@ -114,17 +122,20 @@ def details(status: "JobStatus", curve: str = "") -> dict[str, str]:
 
     `curve` is what a terminal has seen of its step times.
     """
+    now = time.time()
+    state = state_of_status(status, now)
     rows = {
-        "job": status.job,
-        "state": _joined(status.state, status.scheduler_state, _some("exit code {}", status.exit_code), _some("signal {}", status.signal)),
-        "since": moment_at(status.state_time),
+        "job": _joined(status.job, status.name),
+        "state": state.sentence(now),
+        "since": moment_at(state.since),
+        "end": _joined(status.scheduler_state, _some("exit code {}", status.exit_code), _some("signal {}", status.signal or None)),
         "attempt": status.attempt,
         "where": _joined(", ".join(status.nodes), _count(status.gpus, "GPU"), _some("packed with {}", status.packed_with)),
         "what": _joined(status.command, _some("in {}", status.directory), _some("by {}", status.user)),
-        "progress": _numbers(("step", status.step), ("epoch", status.epoch), ("loss", status.loss)),
+        "progress": _progress(status),
         "speed": _joined(_speed(status), _throughput(status)) or _why_unknown(status),
         "step times": curve,
-        "remains": remains_of(status, time.time()),
+        "remains": remains_of(status, now),
         "slowest rank": _slowest(status),
         "last report": moment_at(status.metric_time),
         "alarms": "; ".join(status.alarms.values()),
@@ -178,6 +189,11 @@ def _numbers(*named: tuple[str, float | None]) -> str:
             if value is not None
         )
     )
+
+
+def _progress(status: "JobStatus") -> str:
+    loss = loss_text(status.loss, status.loss_step, status.step, not_finite=status.loss_not_finite)
+    return _joined(_numbers(("step", status.step), ("epoch", status.epoch)), loss)
 
 
 def _slowest(status: "JobStatus") -> str:

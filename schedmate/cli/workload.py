@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedmate_records import counted
+from schedmate_records import UserError, counted
 
 from .console import print_line
 
@@ -65,6 +65,10 @@ def _write(file: Path, jobs: "list[Job]", nodes: "list[NodeSpec]") -> None:
     from ..simulate.job import JobClass
     from ..simulate.workloads.write import write_jobs, write_nodes
 
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"expected a directory at {file.parent}: {error.strerror}") from error
     write_jobs(file, jobs)
     write_nodes(file.parent / "nodes.csv", nodes)
     spot = sum(1 for job in jobs if job.job_class is JobClass.SPOT)

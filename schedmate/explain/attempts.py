@@ -1,48 +1,95 @@
-"""When an attempt ran, where, and how it ended, from the events of schedulers and pipes: the view `attempts`, for one job.
+"""When an attempt ran, where, how it ended, and its state, from the events of schedulers and pipes: the view `attempts`, for one job.
 
 What pipes report counts only for jobs that no scheduler has reported (`JobRecords.events`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
-from .records import JobRecords, Row
+from ..job_state import JobState, Phase, StateAlarm, job_state
+from ..times import seconds_of
+from .records import JobRecords, Row, in_force
+
+_LIFE = ("submitted", "started", "requeued", "ended")
 
 
 def ran(records: JobRecords, attempt: int) -> Row | None:
-    """Return when and where `attempt` ran and how it ended; None if no event reports its start.
-
-    An attempt without a reported end ended, at the latest, when the next one started.
-    """
+    """Return when and where `attempt` ran and how it ended; None if no event reports its start."""
     reported = attempt_facts(records, attempt)
     if reported["started"] is None:
         return None
-    ended = reported["last_end"]
-    if ended is None or ended < reported["started"]:
-        later = sorted({row["attempt"] for row in records.events if row["attempt"] > attempt})
-        starts = (attempt_facts(records, each)["started"] for each in later)
-        ended = next((start for start in starts if start is not None), None)
-    names = ("started", "nodes", "gpus", "user", "state", "exit_code", "signal")
-    return {"job": records.job, "attempt": attempt, "ended": ended, **{name: reported[name] for name in names}}
+    names = ("started", "ended", "nodes", "gpus", "user", "state", "exit_code", "signal")
+    return {"job": records.job, "attempt": attempt, **{name: reported[name] for name in names}}
+
+
+def attempt_state(records: JobRecords, attempt: int, now: float, reported: datetime | None = None) -> JobState:
+    """Return the state of an attempt at `now`, in seconds since 1970. `reported` is the time of its newest progress."""
+    known, verdict = attempt_facts(records, attempt), in_force(records).get(attempt)
+    events = [row["time"] for row in records.events if row["attempt"] == attempt]
+    changed, ended = max(events, default=reported), known["ended"]
+    cause = "" if verdict is None or verdict["error_type"] == "none" else verdict["signature"] or verdict["error_type"]
+    return job_state(
+        known["phase"],
+        started=seconds_of(known["started"]),
+        ended=seconds_of(ended),
+        changed=seconds_of(changed),
+        scheduler_state=known["state"],
+        exit_code=known["exit_code"],
+        signal=known["signal"],
+        cause=cause,
+        alarms=attempt_alarms(records, attempt),
+        now=now,
+    )
+
+
+def attempt_alarms(records: JobRecords, attempt: int) -> list[StateAlarm]:
+    """Return the alarms of an attempt."""
+    return [
+        StateAlarm(row["kind"], row["detail"], row["since"].timestamp(), seconds_of(row["over"]))
+        for row in records.alarms
+        if row["attempt"] == attempt
+    ]
 
 
 def attempt_facts(records: JobRecords, attempt: int) -> Mapping[str, Any]:
-    """Return what events report of `attempt`: when it `started`, its `last_end` (null for none), and how it ended."""
+    """Return what events report of `attempt`: its `phase`, when it `started` and `ended` (null for not), where, and how it ended.
+
+    An attempt without a reported end ended, at the latest, when the next one started.
+    """
     events = [row for row in records.events if row["attempt"] == attempt]
     starts = _of_kind(events, "started")
     first = min(starts, key=_time, default=None)
     start, end = _last(starts), _last(_of_kind(events, "ended"))
+    started, last_kind = first["time"] if first else None, _last(_of_kind(events, *_LIFE)).get("kind", "")
+    ended = _end(records, attempt, started, _last(_of_kind(events, "ended", "requeued")).get("time"))
     return {
-        "started": first["time"] if first else None,
-        "last_end": _last(_of_kind(events, "ended", "requeued")).get("time"),
+        "phase": _phase(last_kind, started, ended, is_newest=attempt == max(row["attempt"] for row in records.events))
+        if events
+        else "unknown",
+        "started": started,
+        "ended": ended,
         "nodes": start.get("nodes", []),
-        "gpus": start.get("gpus") or 0.0,
+        "gpus": start.get("gpus"),
         "user": _last(_of_kind(events, "started", "submitted")).get("user", ""),
+        "name": _last([row for row in records.events if row["name"]]).get("name", ""),
         "state": end.get("state", ""),
         "exit_code": end.get("exit_code"),
         "signal": end.get("signal"),
-        "last_kind": _last(_of_kind(events, "submitted", "started", "requeued", "ended")).get("kind", ""),
     }
+
+
+def _end(records: JobRecords, attempt: int, started: datetime | None, last_end: datetime | None) -> datetime | None:
+    if started is None or (last_end is not None and last_end >= started):
+        return last_end
+    later = [row["time"] for row in _of_kind(records.events, "started") if row["attempt"] > attempt]
+    return min(later, default=None)
+
+
+def _phase(last_kind: str, started: datetime | None, ended: datetime | None, *, is_newest: bool) -> Phase:
+    if is_newest and (last_kind == "requeued" or started is None):
+        return "queued"
+    return "running" if ended is None else "ended"
 
 
 def _of_kind(events: Iterable[Row], *kinds: str) -> list[Row]:

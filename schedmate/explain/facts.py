@@ -1,6 +1,7 @@
 """The records of an attempt of a job, from ClickHouse."""
 
 import json
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,12 +10,15 @@ from clickhouse_connect.driver.client import Client
 
 from sinks.clickhouse import QueryResult, ask
 
-from .attempts import ran
+from ..job_state import JobState, StateWord
+from .attempts import attempt_state, ran
 from .records import JobRecords, Row, in_force, outcomes, read_records
 
 _PROGRESS = (
-    "SELECT max(m.step) AS step, argMax(m.step_time_s, m.time) AS step_time_s, argMax(m.loss, m.time) AS loss, max(m.time) AS time "
-    "FROM job_metrics AS m WHERE m.job = {job:String} AND m.attempt = {attempt:Int64} AND m.incarnation IN ({incarnation:String}, '')"
+    "SELECT m.step AS step, m.step_time_s AS step_time_s, m.loss AS loss, m.loss_not_finite AS loss_not_finite, "
+    "m.loss_step AS loss_step, m.time AS time FROM job_metrics AS m "
+    "WHERE m.job = {job:String} AND m.attempt = {attempt:Int64} AND m.incarnation IN ({incarnation:String}, '') "
+    "AND m.step IS NOT NULL ORDER BY m.time DESC, m.rank LIMIT 1"
 )
 _PEOPLE = (
     "SELECT time, user, cause, error_type, component, line, comment FROM feedback "
@@ -57,12 +61,13 @@ class JobFacts:
         job: The job.
         attempt: The attempt that the page is about.
         newest: The job's newest attempt, where the page is about its last failure; else 0.
+        state: The state of the attempt.
         verdicts: All revisions of its verdict, oldest first; empty for none.
         ran: When and where it ran and how it ended; None where no scheduler reported it.
         progress: The last progress; None where none was reported.
         checkpoint: The last durable checkpoint that it could be started again from, its own or an earlier attempt's; None without one.
         failed_saves: Saves of the attempt that failed.
-        decisions: What the bridge decided on the job, newest first, and what became of it.
+        decisions: What the bridge decided on all attempts of the job, newest first, and what became of it.
         findings: Findings in its nodes' logs and GPU metrics while it was there, the worst first.
         slowdowns: Packings that slowed it, and its speed after them (`recovered`) where that was measured.
         looks: The last answer of each language model about the attempt.
@@ -73,6 +78,7 @@ class JobFacts:
     job: str
     attempt: int
     newest: int = 0
+    state: JobState = field(default_factory=lambda: JobState(StateWord.OUTCOME_UNKNOWN))
     verdicts: Sequence[Row] = field(default_factory=list)
     ran: Row | None = None
     progress: Row | None = None
@@ -121,10 +127,11 @@ def facts_of(client: Client, records: JobRecords, attempt: int | None = None) ->
         newest=newest if attempt is None and newest > chosen else 0,
         verdicts=[{**row, "evidence": json.loads(row["evidence"] or "[]")} for row in verdicts],
         ran=ran(records, chosen),
-        progress=progress if progress and progress["step"] is not None else None,
+        progress=progress,
+        state=attempt_state(records, chosen, time.time(), progress["time"] if progress else None),
         checkpoint=next(durable, None),
         failed_saves=sum(row["attempt"] == chosen and row["state"] == "failed" for row in records.saves),
-        decisions=list(_decided(records, chosen)),
+        decisions=list(_decided(records)),
         findings=_rows(ask(client, _FINDINGS, values)),
         slowdowns=_rows(ask(client, _SLOWDOWNS, values)),
         looks=_rows(ask(client, _LOOKS, values)) if verdicts else [],
@@ -133,18 +140,17 @@ def facts_of(client: Client, records: JobRecords, attempt: int | None = None) ->
     )
 
 
-def _decided(records: JobRecords, attempt: int) -> Iterator[Row]:
+def _decided(records: JobRecords) -> Iterator[Row]:
     last = outcomes(records)
     for row in records.decisions:
-        if row["attempt"] == attempt:
-            result = last.get(row["id"], {})
-            yield {
-                **{name: value for name, value in row.items() if name != "id"},
-                "outcome": result.get("outcome", "waiting"),
-                "detail": result.get("detail", ""),
-                "actuator": result.get("actuator", ""),
-                "seconds": round((result["time"] - row["time"]).total_seconds(), 3) if result else None,
-            }
+        result = last.get(row["id"], {})
+        yield {
+            **{name: value for name, value in row.items() if name != "id"},
+            "outcome": result.get("outcome", "waiting"),
+            "detail": result.get("detail", ""),
+            "actuator": result.get("actuator", ""),
+            "seconds": round((result["time"] - row["time"]).total_seconds(), 3) if result else None,
+        }
 
 
 def _last_failed(records: JobRecords, newest: int) -> int:

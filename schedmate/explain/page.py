@@ -1,6 +1,7 @@
 """The page: headings, sentences and quoted lines, as plain text or Markdown."""
 
 import textwrap
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -9,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from processors.diagnose import Signature
 from schedmate_records import Action, FailureSource, Mode, Outcome
 
-from ..report.report import outlook
+from ..report.report import loss_text, outlook
 from ..terminal import one_line
 from ..times import ago, local
 from .facts import OWN_MEMORY, JobFacts
@@ -49,9 +50,13 @@ class Part(NamedTuple):
 
 @dataclass
 class Section:
-    """A heading and its parts."""
+    """A heading and its parts.
+
+    `purpose`: where it belongs on a screen. `summary` and `advice` come first, `evidence` is for who wants to check, `actions` is history.
+    """
 
     title: str
+    purpose: Literal["summary", "evidence", "actions", "advice"] = "evidence"
     parts: list[Part] = field(default_factory=list)
 
     def add_sentence(self, text: str, *moments: object) -> None:
@@ -117,11 +122,12 @@ def sections(facts: JobFacts, signatures: Mapping[str, Signature]) -> Iterator[S
 
 
 def _head(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
-    section = Section(one_line(f"Job {facts.job}, attempt {facts.attempt}"))
+    section = Section(one_line(f"Job {facts.job}, attempt {facts.attempt}"), "summary")
+    section.add_sentence(f"{_capitalised(facts.state.sentence(time.time()))}.")
     if facts.ran:
         ran = facts.ran
         nodes = ", ".join(ran["nodes"]) or "nodes not known"
-        ended = f"ended {_moment(ran['ended'])}" if ran["ended"] else "still running"
+        ended = f"ended {_moment(ran['ended'])}" if ran["ended"] else "not ended"
         how = ", ".join(
             part
             for part in (
@@ -146,7 +152,8 @@ def _head(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
     if facts.progress:
         last = facts.progress
         speed = f", {last['step_time_s']:.4g} s a step" if last["step_time_s"] is not None else ""
-        loss = f", loss {last['loss']:.4g}" if last["loss"] is not None else ""
+        loss = loss_text(last["loss"], last["loss_step"], last["step"], not_finite=last["loss_not_finite"])
+        loss = f", {loss}" if loss else ""
         section.add_sentence(f"Last progress {_moment(last['time'])}: step {last['step']}{speed}{loss}.", last["time"])
     if facts.checkpoint:
         section.add_sentence(_checkpoint(facts, facts.checkpoint), facts.checkpoint["since"])
@@ -167,7 +174,8 @@ def _verdict(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
     section, row = Section("Verdict"), facts.verdict
     if row is None:
         taken = bool(facts.verdicts)
-        section.add_sentence("None: the last verdict was retracted." if taken else "None: no record shows a failure.")
+        healthy = "None." if facts.state.reason or facts.state.word.is_failure else "None: no record shows a failure."
+        section.add_sentence("None: the last verdict was retracted." if taken else healthy)
         if taken:
             section.add_sentence(f"{facts.verdicts[-1]['message']}.")
         return section
@@ -302,14 +310,19 @@ def _bearing(one: Row, row: Row | None) -> str:
 
 
 def _done(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
-    section = Section("Actions")
+    section = Section("Actions", "actions")
     for one in reversed(facts.decisions):
         section.add_sentence(
-            f"{_moment(one['time'])} {_action_of(one)} Reason: {one['reason'].rstrip('.')}.", one["time"]
+            f"{_moment(one['time'])}{_attempt_of(one, facts)} {_action_of(one)} Reason: {one['reason'].rstrip('.')}.",
+            one["time"],
         )
     if not section.parts:
         section.add_sentence("No action was decided.")
     return section
+
+
+def _attempt_of(decision: Row, facts: JobFacts) -> str:
+    return "" if decision["attempt"] == facts.attempt else f" (attempt {decision['attempt']})"
 
 
 def _action_of(decision: Row) -> str:
@@ -335,7 +348,7 @@ def _capitalised(text: str) -> str:
 
 
 def _todo(facts: JobFacts, signatures: Mapping[str, Signature]) -> Section:
-    section, row = Section("What to do"), facts.verdict
+    section, row = Section("What to do", "advice"), facts.verdict
     if row is None:
         return section
     known = signatures.get(row["signature"])

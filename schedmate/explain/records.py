@@ -18,15 +18,16 @@ _LIMIT: Final = 10_000
 """Rows of a table at most, the newest: a job may restart, save or be decided on for ever."""
 _EVENTS: Final = (
     "SELECT attempt, toString(kind) AS kind, time, toString(scheduler) AS scheduler, "
-    "arrayMap(node -> toString(node), nodes) AS nodes, gpus, toString(user) AS user, toString(state) AS state, exit_code, signal, "
+    "arrayMap(node -> toString(node), nodes) AS nodes, gpus, toString(user) AS user, toString(name) AS name, "
+    "toString(state) AS state, exit_code, signal, "
     "packed_with FROM scheduler_events WHERE job = {job:String} AND incarnation IN ({incarnation:String}, '') "
     "AND kind IN {kinds:Array(String)} ORDER BY time DESC LIMIT {limit:UInt32}"
 )
 _KINDS: Final = ("submitted", "started", "packed", "unpacked", "requeued", "ended")
 _ALARMS: Final = (
-    "SELECT attempt, toString(kind) AS kind, since, min(raised) AS standing FROM alarms "
-    "WHERE job = {job:String} AND incarnation IN ({incarnation:String}, '') "
-    "GROUP BY attempt, kind, since HAVING max(raised) ORDER BY since DESC LIMIT {limit:UInt32}"
+    "SELECT attempt, toString(kind) AS kind, since, argMaxIf(a.detail, a.time, a.raised) AS detail, "
+    "maxOrNullIf(a.time, NOT a.raised) AS over FROM alarms AS a WHERE job = {job:String} AND incarnation IN ({incarnation:String}, '') "
+    "GROUP BY attempt, kind, since HAVING max(a.raised) ORDER BY since DESC LIMIT {limit:UInt32}"
 )
 _SAVES: Final = (
     "SELECT attempt, number, since, toString(state) AS state, toString(durable_by) AS durable_by, step, path FROM checkpoint_saves "
@@ -52,7 +53,7 @@ class JobRecords:
         events: What schedulers reported of it, the newest first; what pipes reported where no scheduler did, since every user can write
             events of pipes.
         verdicts: All revisions of its verdicts: newest attempt first, oldest revision first.
-        alarms: Each alarm once, the newest first; `standing` where nothing ended it.
+        alarms: Each alarm once, the newest first; `over` is null where nothing ended it.
         saves: Each save of a checkpoint once, the newest first.
         decisions: What the bridge decided on it, the newest first.
         results: What became of that, the newest first.

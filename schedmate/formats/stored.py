@@ -15,6 +15,7 @@ from ..services.sink import clickhouse_reader
 from ..settings.settings import Settings
 
 _ACKNOWLEDGED_S = 30.0
+"""Seconds to wait for the broker's acknowledgement. A person waits at a terminal: longer waits tolerate slower brokers."""
 _STORED = (
     "SELECT id, fingerprint, toUnixTimestamp64Micro(time) / 1e6 AS time, author, person, prompt, training, templates, forgotten "
     "FROM known_formats WHERE startsWith(fingerprint, {fingerprint:String}) ORDER BY time"

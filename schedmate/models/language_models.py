@@ -1,4 +1,4 @@
-"""The language model as the settings say."""
+"""The language model according to the settings."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -56,7 +56,7 @@ def language_model(settings: LanguageModelSection) -> ModelPool | None:
 
 
 def asked_at_once(model: LanguageModel, track_record: TrackRecord | None = None) -> Ask:
-    """Return what asks `model` and waits for its answer; a person at a terminal is told so on standard error."""
+    """Return a function that asks `model` and waits for its answer. At a terminal it reports this on standard error."""
     console, track_record = SafeConsole(stderr=True), track_record or TrackRecord()
 
     def ask(question: ModelQuestion, chunks: Mapping[int, LogChunk]) -> ModelAnswer | KnownFormat | None:
@@ -70,7 +70,7 @@ def asked_at_once(model: LanguageModel, track_record: TrackRecord | None = None)
 
 
 def ask_or_none(model: LanguageModel) -> Callable[[Prompt], Mapping[str, Any] | None]:
-    """Return what asks `model` and waits; None where nobody can be asked, or there is no answer."""
+    """Return a function that asks `model` and waits. It returns None if no server can be asked, or without an answer."""
 
     def ask(prompt: Prompt) -> Mapping[str, Any] | None:
         try:

@@ -22,20 +22,20 @@ QUESTION = Prompt(
 
 @dataclass(frozen=True)
 class ServerCheck:
-    """What a server did.
+    """Result of the check of one server.
 
     Attributes:
         url: The server.
-        well: It answered inside the schema.
-        said: Its model and answer and how long it took, or what went wrong.
+        well: Whether its answer matched the schema.
+        result: Its model, answer and duration, or the error.
     """
 
     url: str
     well: bool
-    said: str
+    result: str
 
     def __str__(self) -> str:
-        return f"{self.url}: {self.said}"
+        return f"{self.url}: {self.result}"
 
 
 def check(server: ModelServer, timeout: float, clock: Callable[[], float] = time.monotonic) -> ServerCheck:

@@ -18,6 +18,7 @@ MAX_ANSWER_BYTES = 1 << 20
 """Maximum size of an answer file that is read. No answer inside a closed schema comes near."""
 
 _KEY_CHARACTERS = 16
+"""Characters of a question's key in its file name: enough to find its files, short enough for a listing."""
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 
 

@@ -61,7 +61,7 @@ class Serving:
 
 
 def require_vllm(python: str) -> None:
-    """Raise `ModelError` where `python` has no vLLM; the message says how to get it."""
+    """Raise `ModelError` where `python` has no vLLM; the message states how to install it."""
     try:
         found = subprocess.run([python, "-c", _FIND], check=False, timeout=60).returncode == 0
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -3,25 +3,27 @@
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 
-from schedmate_records import Alarm, Decision, DecisionResult, ErrorType, Evidence, Failure, Outcome, Record
+from schedmate_records import (
+    Alarm,
+    AlarmKind,
+    Decision,
+    DecisionResult,
+    ErrorType,
+    Evidence,
+    Failure,
+    JobEvent,
+    Outcome,
+    Record,
+)
 
+from ..job_state import StateWord, job_state
+from .urgency import Urgency
+
+_NOTICES = 2
+"""Notices of GPUs that are idle without a break: the user is notified once, and once more."""
 QUOTED = 3
 """Lines that a message quotes."""
-
-
-class Urgency(StrEnum):
-    """How soon somebody should look, the least urgent first."""
-
-    INFO = "info"
-    WARNING = "warning"
-    CRITICAL = "critical"
-
-    @property
-    def rank(self) -> int:
-        """The larger, the more urgent."""
-        return list(Urgency).index(self)
 
 
 _OF_OUTCOME = {
@@ -61,21 +63,22 @@ class Notification:
     job: str = field(default="")
 
 
-def describe(record: Record, decision: Decision | None = None) -> Notification | None:
+def describe(record: Record, decision: Decision | None = None, end: JobEvent | None = None) -> Notification | None:
     """Return the message about a record; None where it is not worth one.
 
     Args:
         record: A result, a verdict or an alarm.
         decision: Of a result, what was decided; None where that is not known.
+        end: Of a verdict, the end of its attempt; None where that is not known.
     """
     match record:
         case DecisionResult():
             return _result(record, decision)
         case Failure() if record.final and record.error_type is not ErrorType.NONE:
-            return _verdict(record)
-        case Alarm() if record.raised:
+            return _verdict(record, end)
+        case Alarm() if record.raised and (notice := _notice(record)) <= _NOTICES:
             return Notification(
-                key=f"alarm/{record.job}/{record.attempt}/{record.kind}",
+                key=f"alarm/{record.job}/{record.attempt}/{record.kind}" + (f"/{notice}" if notice > 1 else ""),
                 severity=Urgency.WARNING,
                 title=f"Job {record.job}: {record.kind.replace('_', ' ')}",
                 lines=(record.detail,),
@@ -85,6 +88,13 @@ def describe(record: Record, decision: Decision | None = None) -> Notification |
                 job=record.job,
             )
     return None
+
+
+def _notice(alarm: Alarm) -> int:
+    """Return which notice of idle GPUs an alarm is: they are repeated whenever they have lasted twice as long. 1 for other alarms."""
+    if alarm.kind is not AlarmKind.GPUS_IDLE or not alarm.limit or alarm.value is None:
+        return 1
+    return 1 if alarm.value < 2 * alarm.limit else 2 if alarm.value < 4 * alarm.limit else 3
 
 
 def _result(result: DecisionResult, decision: Decision | None) -> Notification | None:
@@ -117,14 +127,26 @@ def _result(result: DecisionResult, decision: Decision | None) -> Notification |
     )
 
 
-def _verdict(failure: Failure) -> Notification:
-    part = f" ({failure.faulty_component})" if failure.error_type is ErrorType.INFRASTRUCTURE else ""
+def _verdict(failure: Failure, end: JobEvent | None) -> Notification | None:
+    known = end is not None and end.attempt == failure.attempt
+    state = job_state(
+        "ended",
+        scheduler_state=end.state if end and known else "",
+        exit_code=failure.exit_code,
+        signal=failure.signal,
+        cause=failure.signature or failure.error_type,
+        now=failure.time,
+    )
+    if state.word is StateWord.CANCELLED:
+        return None
     infrastructure = failure.error_type is ErrorType.INFRASTRUCTURE
+    part = f" ({failure.faulty_component})" if infrastructure else ""
     return Notification(
-        key=f"failure/{failure.job}/{failure.attempt}/{failure.signature}",
+        key=f"failure/{failure.job}/{failure.signature}",
         severity=Urgency.WARNING if infrastructure else Urgency.INFO,
-        title=f"Job {failure.job} failed: {failure.error_type.replace('_', ' ')}{part}",
+        title=f"Job {failure.job}: {state.sentence(failure.time)}",
         lines=(
+            f"{failure.error_type.replace('_', ' ')}{part}",
             *([failure.summary] if failure.summary else []),
             failure.message,
             f"confidence {failure.confidence:.2f}, by {failure.source} {failure.signature}".rstrip(),

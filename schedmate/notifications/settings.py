@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field, PositiveFloat
 
 from ..settings.listed import Listed
-from .message import Urgency
+from .urgency import Urgency
 
 
 class NotifySettings(BaseModel, frozen=True, extra="forbid"):

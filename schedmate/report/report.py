@@ -196,16 +196,26 @@ def rate(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
+def loss_text(loss: float | None, loss_step: int | None, step: int | None, *, not_finite: bool) -> str:
+    """Return a loss in words: `loss 1.2`, `loss 1.2 at step 40` for an earlier step than `step`, or `loss NaN since step 40`."""
+    if loss is None:
+        since = "" if loss_step is None else f" since step {loss_step}"
+        return f"loss NaN{since}" if not_finite else ""
+    at = f" at step {loss_step}" if loss_step is not None and loss_step != step else ""
+    return f"loss {loss:.4g}{at}"
+
+
 def _progress(metric: JobMetric | None) -> str:
     if metric is None:
         return f"unknown: {NO_REPORT}"
-    known = {"step": metric.step, "epoch": metric.epoch, "loss": metric.loss}
+    counters = {"step": metric.step, "epoch": metric.epoch}
     values = [
         f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
-        for name, value in known.items()
+        for name, value in counters.items()
         if value is not None
     ]
-    return ", ".join(values) or "unknown: no line names a step"
+    loss = loss_text(metric.loss, metric.loss_step, metric.step, not_finite=metric.loss_not_finite)
+    return ", ".join([*values, *([loss] if loss else [])]) or "unknown: no line names a step"
 
 
 def _speed(metric: JobMetric | None, readings: Sequence[StepTimeCandidate]) -> str:

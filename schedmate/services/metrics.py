@@ -22,6 +22,7 @@ from streams.runtimes.metrics import EngineMetrics, PumpMetrics
 from ..advisor.metrics import AdvisorMetrics
 from ..assembly import job_processor
 from ..notifications.notifier import NotifierMetrics
+from .job_lines import JobLineMetrics
 from .spot import SpotMetrics
 from .starts import StartsMetrics
 
@@ -37,6 +38,7 @@ GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("sink", WriterMetrics),
     ("sink", partial(OutageMetrics, "ClickHouse")),
     ("sink", StateMetrics),
+    ("sink", JobLineMetrics),
     ("sink, starts, advisor", partial(OutageMetrics, "Redis")),
     ("bridge", BridgeMetrics),
     ("spot", SpotMetrics),

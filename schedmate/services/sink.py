@@ -14,11 +14,12 @@ from clickhouse_connect.driver.client import Client
 from schedmate_records import Decision, Failure, Position, Record
 from sinks import RecordRejected, SinkUnavailable, TablesMissing, UnknownFault
 from sinks.clickhouse import ClickHouseWriter, open_client
-from sinks.redis import RedisState, check_redis, open_redis
+from sinks.redis import RedisState, check_redis, open_redis, read_jobs
 from streams.resilience import Outage, retry
 from streams.spans import VERDICT, Span, Spans, about_verdict
 
 from ..settings.settings import ClickHouseSection, RedisSection, Settings, SettingsError, read_secret
+from .job_series import RunningJobs
 from .telemetry import Telemetry
 
 if TYPE_CHECKING:
@@ -194,6 +195,9 @@ def opened(settings: Settings, telemetry: Telemetry, stop: Event) -> Iterator[Si
         state, outage = redis_state(settings.redis), _outage("Redis")
         stores.append(StoreWriter("Redis", state.update, outage))
         telemetry.export(state.metrics, outage.metrics)
+        if settings.redis.job_series:
+            read = partial(read_jobs, redis_client(settings.redis), prefix=settings.redis.prefix)
+            telemetry.registry.register(RunningJobs(read, settings.redis.job_series))
     try:
         yield Sinks(stores, stop)
     finally:

@@ -39,14 +39,10 @@ class SpotMetrics:
         )
         self.spot_gpus = Gauge("schedmate_spot_in_use_gpus", "GPUs that spot jobs hold.", registry=None)
         self.safety = Gauge("schedmate_spot_safety", "The safety coefficient eta.", registry=None)
-        self.beyond = Gauge(
-            "schedmate_spot_beyond", "Spot jobs that wait and do not fit into the quota.", registry=None
-        )
+        self.beyond = Gauge("schedmate_spot_beyond", "Waiting spot jobs that do not fit into the quota.", registry=None)
         self.quotas = Counter("schedmate_spot_quotas", "Quotas written.", registry=None)
-        self.without = Counter(
-            "schedmate_spot_without_quota", "Intervals for which there was none to give.", registry=None
-        )
-        self.looks = Counter("schedmate_spot_looks", "Looks at the queue.", registry=None)
+        self.without = Counter("schedmate_spot_without_quota", "Intervals without a quota.", registry=None)
+        self.looks = Counter("schedmate_spot_looks", "Readings of the queue.", registry=None)
         self.decide_duration = Histogram(
             "schedmate_spot_decide_duration_seconds", "Time to make a quota.", unit="seconds", registry=None
         )

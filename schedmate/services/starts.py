@@ -26,12 +26,16 @@ class StartsMetrics:
     """Counts of written estimates and failed looks."""
 
     def __init__(self) -> None:
-        self.looks = Counter("schedmate_starts_looks", "Looks at the queue whose starts were written.", registry=None)
-        self.waiting = Gauge("schedmate_starts_waiting_jobs", "Jobs that waited at the last look.", registry=None)
+        self.looks = Counter(
+            "schedmate_starts_looks", "Readings of the queue with written start estimates.", registry=None
+        )
+        self.waiting = Gauge(
+            "schedmate_starts_waiting_jobs", "Jobs that waited when the queue was last read.", registry=None
+        )
         self.written = Counter("schedmate_starts_estimates", "Starts that were written.", registry=None)
         self.look_duration = Histogram(
             "schedmate_starts_look_duration_seconds",
-            "Time to read the queue, play it forward and write.",
+            "Time to read the queue, simulate it and write the estimates.",
             unit="seconds",
             registry=None,
         )

@@ -56,11 +56,6 @@ _OF_KUBERNETES = re.compile(r"_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT(?:_\d+_(?:TCP|
 """Variables that Kubernetes sets in every container for services: for one named `schedmate-kafka` too."""
 
 
-_MODES = 'such as [bridge.modes] restart = "act" in the file, or restart=act,cancel_packing=approve in the environment or a flag'
-REPLACED = {("bridge", "enabled"): f"give each action a mode in bridge.modes instead, {_MODES}"}
-"""Settings of earlier versions, and what to write instead."""
-
-
 class SettingsError(UserError):
     """A setting that cannot be used; the message states its place, what was expected and what came."""
 
@@ -234,8 +229,6 @@ def _check_names(section: str, values: Any, origin: str, chosen: str) -> None:
             _check_name(section, Settings.model_fields, origin, "section")
         return
     for name in values if isinstance(values, Mapping) else ():
-        if (section, name) in REPLACED:
-            raise SettingsError(f"{origin}: {section}.{name} is no setting any more: {REPLACED[section, name]}")
         _check_name(name, _model(section).model_fields, origin, f"setting of [{section}]")
 
 

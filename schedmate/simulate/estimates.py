@@ -23,7 +23,7 @@ def with_history(jobs: Sequence[Job]) -> list[Job]:
     """Return the jobs with estimates: the geometric mean of what their user's last jobs took that had ended when they were submitted.
 
     Those of equally many GPUs come first, then the user's others, then those of the partition. A job that has neither gets no estimate.
-    Where a trace names no users, the partition stands for them.
+    Where a trace names no users, the partition is used in their place.
 
     Args:
         jobs: In the order in which they were submitted.

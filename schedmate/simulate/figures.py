@@ -12,6 +12,7 @@ from .outcomes import completion_times
 from .replay import Replayed
 
 HOUR = 3600.0
+"""Seconds of an hour."""
 
 
 def draw(file: Path, replayed: Mapping[str, Replayed], title: str) -> None:

@@ -14,14 +14,14 @@ from .job import PackedWorkload
 from .reading import Row, rows
 
 MEDIUM, JUMBO = 0.95, 0.85
-"""Mean speed beside others below which a workload counts as medium, as jumbo (Lucid's packing analyzer, section 3.3)."""
+"""Mean speed when packed below which a workload counts as medium, and as jumbo (Lucid's packing analyzer, section 3.3)."""
 
 
 class PackedSpeeds:
     """Speeds of pairs of workloads on one GPU, 1 being alone.
 
     Args:
-        pairs: For two workloads, the speed of each beside the other.
+        pairs: For two workloads, the speed of each when packed with the other.
     """
 
     def __init__(self, pairs: Mapping[tuple[PackedWorkload, PackedWorkload], tuple[float, float]]) -> None:
@@ -38,7 +38,7 @@ class PackedSpeeds:
         return list(self._mean)
 
     def of(self, one: PackedWorkload | None, other: PackedWorkload | None) -> tuple[float, float]:
-        """Return the speeds of two workloads beside each other; those of pairs that nobody measured are 1, as in Lucid's simulator."""
+        """Return the speeds of two workloads that are packed together; 1 for pairs without a measurement, as in Lucid's simulator."""
         if one is None or other is None:
             return 1.0, 1.0
         if (one, other) in self._pairs:
@@ -92,7 +92,7 @@ def read_gavel_speeds(file: Path, gpu_type: str) -> PackedSpeeds:
         gpu_type: `k80`, `p100` or `v100`.
 
     Raises:
-        UserError: The file cannot be read, or says nothing of such GPUs.
+        UserError: The file cannot be read, or has no measurements of such GPUs.
     """
     try:
         with gzip.open(file) as stream:
@@ -111,7 +111,7 @@ def read_gavel_speeds(file: Path, gpu_type: str) -> PackedSpeeds:
                 continue
             if len(packed) != 2:
                 raise UserError(
-                    f"expected the speeds of two jobs for {one} beside {other} in {file}, got {len(packed)}"
+                    f"expected the speeds of two jobs for {one} packed with {other} in {file}, got {len(packed)}"
                 )
             speeds = (packed[0] / own, packed[1] / others) if min(*packed, own, others) > 0 else (0.0, 0.0)
             pairs.setdefault((PackedWorkload(one), PackedWorkload(other)), speeds)

@@ -14,7 +14,7 @@ class JobClass(Enum):
 
 
 class PackedWorkload(msgspec.Struct, frozen=True):
-    """What a job trains, as far as packing measurements tell workloads apart.
+    """What a job trains, as far as packing measurements distinguish workloads.
 
     Attributes:
         model: Name of the model.
@@ -69,7 +69,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Status(IntEnum):
-    """Where a job stands."""
+    """The status of a job."""
 
     WAITING = 0
     RUNNING = 1
@@ -99,7 +99,7 @@ class Run:
     Attributes:
         job: What was asked for.
         order: Its place in the trace: the last word where jobs are equal.
-        status: Where it stands.
+        status: Its status.
         placement: The GPUs that it has.
         rate: Work done a second: 1 alone, below 1 when packed.
         left_at_start: Work left when its present run started.

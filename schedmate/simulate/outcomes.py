@@ -9,7 +9,7 @@ import numpy as np
 
 from schedmate_records import UserError, csv_cell, in_words
 
-from .job import JobClass, Run
+from .job import Job, JobClass, Run
 from .replay import Replayed
 
 COLUMNS = ("job_id", "start_s", "end_s", "evictions")
@@ -61,13 +61,19 @@ def completion_times(runs: Iterable[Run]) -> "np.ndarray[tuple[int], np.dtype[np
     return np.sort(np.array([run.ended - run.job.submit_s for run in runs if run.ended is not None], dtype=np.float64))
 
 
-def write_outcomes(file: Path, runs: Sequence[Run]) -> None:
-    """Write `job_id,start_s,end_s,evictions` of every job in the order of the trace; what never happened is empty.
+def write_outcomes(file: Path, runs: Sequence[Run], without_gpus: Sequence[Job] = ()) -> None:
+    """Write `job_id,start_s,end_s,evictions` of every job in the order of the trace; times that do not exist are empty.
+
+    Args:
+        file: CSV.
+        runs: The jobs that were simulated.
+        without_gpus: Jobs that were not, as they use no GPU. They have a row without times after the others.
 
     Raises:
         UserError: The file cannot be written.
     """
-    rows = ((run.job.job_id, _second(run.first_start), _second(run.ended), run.evictions) for run in runs)
+    rows = [(run.job.job_id, _second(run.first_start), _second(run.ended), run.evictions) for run in runs]
+    rows += [(job.job_id, "", "", 0) for job in without_gpus]
     write_table(file, COLUMNS, rows)
 
 

@@ -1,5 +1,6 @@
 """Where a job goes: consolidated as in Lucid's simulator, or pod by pod on the node that fits best."""
 
+import math
 from collections.abc import Sequence
 
 from .cluster import Cluster
@@ -15,14 +16,14 @@ def consolidated(cluster: Cluster, job: Job) -> tuple[Slice, ...] | None:
 
     Args:
         cluster: Nodes that all have the same number of GPUs.
-        job: `total_gpus` of it are placed; below 1 it gets a share.
+        job: `total_gpus` of it are placed, rounded up to whole GPUs; below 1 it gets a share.
 
     Returns:
         What was given, or None where it does not fit; then nothing was.
     """
     if job.total_gpus < 1:
         return _share(cluster, job)
-    need = int(job.total_gpus)
+    need = math.ceil(job.total_gpus - 1e-9)
     if need > cluster.free:
         return None
     return _on_one(cluster, need, job.gpu_type) if need <= cluster.largest else _on_many(cluster, need, job.gpu_type)

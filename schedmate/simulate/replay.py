@@ -64,7 +64,7 @@ def replay(
     Args:
         scenario: What is replayed.
         make_policy: Makes the policy of one partition.
-        progress: Is told how many more jobs have ended.
+        progress: Called with the number of further jobs that ended.
 
     Raises:
         NoSuchPartition: Jobs name a partition that has no nodes.
@@ -104,7 +104,7 @@ def replay(
 
 
 class _Watch:
-    """Notes the timeline, and tells the progress now and then."""
+    """Records the timeline, and reports the progress from time to time."""
 
     def __init__(self, timeline: Timeline, progress: Callable[[int], None]) -> None:
         self._timeline = timeline

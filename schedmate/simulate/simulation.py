@@ -22,7 +22,7 @@ class _Ending(Enum):
     """A job that saves on demand loses nothing, others what came after their last checkpoint."""
     SAVED = auto()
     FAULT = auto()
-    """A job that saves on demand loses its whole run: nobody asked it to."""
+    """A job that saves on demand loses its whole run, because nothing requested a save."""
 
 
 class NodeEvent(msgspec.Struct, frozen=True):
@@ -93,7 +93,7 @@ class Simulation:
         costs: What restarts cost.
         node_events: Nodes that go and come back, in any order.
         resubmit_s: Seconds until a job that a fault ended is queued again: 0 where something resubmits it, else until its owner does.
-        tick: Is told the time after every instant, for those who watch.
+        tick: Called with the time after every instant.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class Simulation:
             self.now = now
             while heap and heap[0][0] <= now:
                 _, kind, which, version = heapq.heappop(heap)
-                self._take(kind, which, version)
+                self._handle_event(kind, which, version)
             while self._next < len(runs) and runs[self._next].job.submit_s <= now:
                 policy.submit(runs[self._next], now)
                 self._next += 1
@@ -187,8 +187,8 @@ class Simulation:
         Args:
             run: Who comes.
             host: Who is there, alone.
-            speed: Speed of `run` beside `host`; 1 is alone.
-            host_speed: Speed of `host` beside `run`.
+            speed: Speed of `run` when packed with `host`; 1 is alone.
+            host_speed: Speed of `host` when packed with `run`.
         """
         self.cluster.join(host.placement)
         self.start(run, host.placement)
@@ -208,9 +208,9 @@ class Simulation:
         self.evictions += 1
 
     def evict(self, run: Run, grace_s: float = 0.0, *, saved: bool = False) -> None:
-        """Tell a job to go. It is submitted to the policy again when its grace period is over, in which it saves and makes no progress.
+        """Evict a job. It is submitted to the policy again when its grace period is over, in which it saves and makes no progress.
 
-        Its GPUs can be given away at once; whoever gets them starts with `after_s` set to the grace period.
+        Its GPUs can be allocated at once. The job that gets them starts with `after_s` set to the grace period.
 
         Args:
             run: The job.
@@ -233,7 +233,7 @@ class Simulation:
             end = math.ceil(end - 1e-6) + 1
         heapq.heappush(self._heap, (end, END, run.order, run.version))
 
-    def _take(self, kind: int, which: int, version: int) -> None:
+    def _handle_event(self, kind: int, which: int, version: int) -> None:
         if kind == NODE:
             self._node(which, up=bool(version))
             return

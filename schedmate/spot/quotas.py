@@ -6,6 +6,7 @@ import msgspec
 
 from processors.spot.demand_log import DemandLog
 from processors.spot.estimator import DemandEstimator
+from processors.spot.kept_hours import Span, merge_spans
 from processors.spot.manager import Gfs, SpotQuota
 from processors.spot.settings import HOUR, GfsSettings
 from schedmate_records import Action, BeyondQuota, DecisionResult, OrganisationDemand, Outcome, Quota
@@ -28,7 +29,7 @@ IsHeld = Callable[[BeyondQuota], bool]
 
 
 class Quotas:
-    """The quotas of one cluster. Holds no more than `history_days` of hours, and starts and evictions of the guaranteed hours.
+    """The quotas of one cluster. Holds no more than `history_days` of hours, and the runs and evictions of spot jobs in the last four.
 
     Args:
         settings: What the operator set.
@@ -49,7 +50,7 @@ class Quotas:
         self._informed: list[Quota] = []
         self._census: Census | None = None
         self._peaks: dict[str, float] = {}
-        self._starts: dict[tuple[str, int], float] = {}
+        self._runs: dict[tuple[str, int], Span] = {}
         self._evictions: dict[str, float] = {}
 
     def remember(self, record: Quota | DecisionResult) -> None:
@@ -74,11 +75,9 @@ class Quotas:
         self._census = take_census(queue, self._settings.organisation, self._classes, now)
         for organisation, gpus in self._census.demand().items():
             self._peaks[organisation] = max(gpus, self._peaks.get(organisation, 0.0))
-        since = now - HOUR * self._settings.guaranteed_hours
-        self._starts |= {
-            (job.view.job, job.view.attempt): job.since for job in self._census.spot_running if job.since > since
-        }
-        self._starts = {run: at for run, at in self._starts.items() if at > since}
+        since = now - HOUR * self._gfs.settings.eviction_window_h
+        running = {(job.view.job, job.view.attempt): job.since for job in self._census.spot_running}
+        self._runs = merge_spans(self._runs, running, now, since)
         self._evictions = {each: at for each, at in self._evictions.items() if at > since}
 
     def due(self, now: float) -> bool:
@@ -101,7 +100,7 @@ class Quotas:
             now=now,
             census=census,
             past=self._log.past(now),
-            starts=tuple(self._starts.values()),
+            runs=tuple(self._runs.values()),
             evictions=tuple(self._evictions.values()),
             held_since=[each.since for each in held],
         )

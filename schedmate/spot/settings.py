@@ -28,7 +28,7 @@ class SpotSettings(BaseModel, frozen=True, extra="forbid"):
     )
     guaranteed_hours: Annotated[int, Field(ge=1, le=24)] = Field(1, description="Hours that are guaranteed.")
     history_days: Annotated[PositiveInt, Field(le=56)] = Field(
-        28, description="Days of past demand that forecasts are learnt from; two weeks at least for OrgLinear."
+        28, description="Days of past demand that forecasts learn from. Boosted trees need at least two weeks."
     )
     time_zone: str = Field(
         "UTC", description="Zone by whose days and hours people work, such as Asia/Shanghai; summer time is not kept."

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from processors.spot.kept_hours import Span, eviction_rate
+
 from .census import Census
 
 
@@ -14,7 +16,7 @@ class LiveView:
         now: Seconds since 1970.
         census: Who has and wants GPUs.
         past: Demand by organisation in each past hour.
-        starts: When spot jobs started, in seconds since 1970.
+        runs: When spot jobs started, and when they ended or were last seen, in seconds since 1970.
         evictions: When spot jobs were evicted.
         held_since: Since when spot jobs wait that are held.
     """
@@ -22,7 +24,7 @@ class LiveView:
     now: float
     census: Census
     past: Mapping[str, Sequence[float]]
-    starts: Sequence[float]
+    runs: Sequence[Span]
     evictions: Sequence[float]
     held_since: Sequence[float]
 
@@ -41,10 +43,10 @@ class LiveView:
         """GPUs of spot jobs."""
         return self.census.spot_gpus
 
-    def eviction_rate(self, window_s: float) -> float:
-        """Return evictions of each start of a spot job in the last seconds; 0 where there was none."""
-        evictions = sum(at > self.now - window_s for at in self.evictions)
-        return evictions / max(1, sum(at > self.now - window_s for at in self.starts))
+    def eviction_rate(self, window_s: float, period_s: float) -> float:
+        """Return how often the guarantee was broken in the last `window_s` seconds."""
+        since = self.now - window_s
+        return eviction_rate(self.runs, sum(at > since for at in self.evictions), since, period_s)
 
     def longest_wait_s(self) -> float:
         """Return for how long the spot job that waits longest has waited."""

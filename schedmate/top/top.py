@@ -1,6 +1,7 @@
 """What `schedmate top` shows: jobs with a curve of their step times, sorted and filtered by keys."""
 
 import math
+import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,8 +14,10 @@ from rich.text import Text
 from schedmate_records import counted
 
 from ..advisor.remaining import left_s
+from ..job_state import StateWord, state_of_status
 from ..report.report import seconds
 from ..terminal import one_line
+from ..times import short_span
 from .sparkline import WIDTH, sparkline
 
 if TYPE_CHECKING:
@@ -28,10 +31,10 @@ FRAME: Final = 4
 """Rows of the terminal that are no job's."""
 LONGEST_SEARCH: Final = 60  # characters of a search
 HELP: Final = "q quit  s sort  f filter  / search  j k move  Enter details  Esc back"
-NARROW: Final = 100
+NARROW: Final = 120
 """Columns below which names of jobs are cut sooner."""
-_STATES: Final[Mapping[str, tuple[str, str]]] = {
-    "running": ("running", "green"), "ended": ("ended", "dim"), "submitted": ("queued", "yellow"), "requeued": ("queued", "yellow"),
+_COLOURS: Final[Mapping[StateWord, str]] = {
+    StateWord.RUNNING: "green", StateWord.QUEUED: "yellow", StateWord.SILENT: "yellow",
 }  # fmt: skip
 
 SORTS: Final[Mapping[str, Callable[["JobStatus"], object]]] = {
@@ -43,7 +46,7 @@ SORTS: Final[Mapping[str, Callable[["JobStatus"], object]]] = {
 FILTERS: Final[Mapping[str, Callable[["JobStatus"], bool]]] = {
     "all": lambda _: True,
     "running": lambda one: one.state == "running",
-    "trouble": lambda one: bool(one.alarms or one.verdict or one.slowed_by),
+    "trouble": lambda one: bool(one.alarms or one.slowed_by) or state_of_status(one, time.time()).word.is_failure,
 }
 
 
@@ -81,14 +84,11 @@ class View:
         """Return the jobs to show, in order."""
         text = self.search.casefold()
         kept = [
-            one
-            for one in jobs
-            if FILTERS[self.filter](one) and any(text in each.casefold() for each in (one.job, one.user, *one.nodes))
+            one for one in jobs if FILTERS[self.filter](one) and any(text in each.casefold() for each in _searched(one))
         ]
         return sorted(kept, key=SORTS[self.sort])  # type: ignore[arg-type]  # one order's keys are of one type
 
 
-_UNITS: Final = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
 _KEYS: Final[Mapping[str, Callable[[View], View]]] = {
     "q": lambda view: replace(view, over=True),
     "s": lambda view: replace(view, sort=_next(SORTS, view.sort), row=0),
@@ -186,29 +186,49 @@ def _table(
     now: float,
     note: Callable[["JobStatus"], str],
 ) -> Table:
+    states = [state_of_status(one, now).word for one in chosen]
+    widest = min(max([7, *map(len, states)]), 13)
     rows = max(1, size[1] - FRAME)
     first = max(0, row - rows + 1)
     table = Table(
-        Column("job", no_wrap=True, min_width=8, max_width=13 if size[0] < NARROW else 30), Column("state", no_wrap=True, width=7),
+        Column("job", no_wrap=True, min_width=8, max_width=13 if size[0] < NARROW else 30), Column("state", no_wrap=True, width=widest),
         Column("step", justify="right", no_wrap=True, width=7), Column("left", justify="right", no_wrap=True, width=6),
         Column("a step", justify="right", no_wrap=True, width=8), Column("pace", no_wrap=True, width=CURVE),
         Column("GPU", justify="right", no_wrap=True, width=3), Column("what happened", no_wrap=True, ratio=1),
         box=None, pad_edge=False, padding=(0, 1, 0, 0), expand=True, width=size[0],
     )  # fmt: skip
     for place, one in enumerate(chosen[first : first + rows], first):
-        state, colour = _STATES.get(one.state, ("", ""))
+        state = states[place]
+        colour = "red" if state.is_failure else _COLOURS.get(state, "dim")
         cells = (
-            Text(one_line(one.job)),
+            _named(one),
             Text(state, colour),
             "" if one.step is None else str(one.step),
             _remaining(one, now),
             "" if one.step_time_s is None else seconds(one.step_time_s),
             paces.curve(one.job),
-            "" if one.gpus is None else f"{one.gpus:g}",
+            "-" if one.gpus is None else f"{one.gpus:g}",
             Text(one_line(note(one)), "red" if one.verdict else "yellow" if one.alarms else ""),
         )
         table.add_row(*cells, style="reverse" if place == row else "")
     return table
+
+
+def _named(one: "JobStatus") -> Text:
+    """Return the job's id, and its name."""
+    return Text.assemble(one_line(one.job), (f" {one_line(one.name)}" if one.name else "", "dim"))
+
+
+def _searched(one: "JobStatus") -> list[str]:
+    """Return what the search looks in: job, name, user, nodes and causes, as on the page."""
+    causes = (*(each.signature for each in one.failures), one.verdict_signature, one.verdict)
+    return [
+        one.job,
+        one.name,
+        one.user,
+        *one.nodes,
+        *(each for cause in causes for each in (cause, cause.replace("_", " "))),
+    ]
 
 
 def _details(known: Mapping[str, str]) -> Table:
@@ -224,7 +244,7 @@ def _remaining(one: "JobStatus", now: float) -> str:
         return ""
     if left <= 0:
         return "over"
-    return next((f"{left / size:.0f} {unit}" for unit, size in _UNITS if left >= size), "< 1 s")
+    return short_span(left)
 
 
 def _next(names: Mapping[str, object], name: str) -> str:

@@ -62,6 +62,7 @@ def opened_app(
     read: ReadSpan | None = None,
     follow: ChangeSource | None = None,
     states: ReadStates | None = None,
+    log_link: str = "",
 ) -> Iterator[Starlette]:
     """Yield the page as an ASGI application, and let go of the database afterwards.
 
@@ -75,6 +76,7 @@ def opened_app(
         read: Reads lines of logs; None: they are not shown.
         follow: Reports changes; None: pages poll.
         states: Reads the states of jobs from Redis; None: they are those of the database.
+        log_link: Template of links from verdicts to another system; empty: none.
     """
     # Two clients, so that a page of one job does not wait for the overview of all.
     database, behind = Database(connect, embedded=embedded), Database(connect, embedded=embedded)
@@ -87,7 +89,7 @@ def opened_app(
         changes.start(refreshed.soon)
     try:
         now = Now(states) if states else None
-        pages = Pages(database, refreshed, known_nodes, signatures, read=read, now=now)
+        pages = Pages(database, refreshed, known_nodes, signatures, read=read, now=now, log_link=log_link)
         app = _app(pages, hosts, access or Looking(), Acts(database, write) if write else None)
         app.state.changes, app.state.now = changes, now
         yield app
@@ -112,6 +114,7 @@ def _app(pages: Pages, hosts: Sequence[str], access: Access, acts: Acts | None) 
             Route("/cluster.csv", partial(pages.start, form="csv")),
             *_with_twins("/jobs", pages.jobs),
             *_with_twins("/job", pages.job),
+            *_with_twins("/compare", pages.compare),
             *_with_twins("/nodes", pages.nodes),
             *_with_twins("/node", pages.node),
             *_with_twins("/shadow", pages.shadow),

@@ -8,7 +8,8 @@ from sinks.clickhouse import QueryResult
 
 from .database import Database
 from .decisions import list_decisions, standing_stops
-from .jobs import all_jobs, count_jobs, in_condition, with_pace
+from .jobs import RUNNING, all_jobs, count_jobs, in_condition, with_pace
+from .troubles import Trouble, group_troubles
 
 DAYS: Final = 7  # days of the overview
 SHOWN: Final = 8
@@ -50,6 +51,7 @@ class Cluster:
         alarmed: Jobs that run with an alarm.
         trouble: Jobs that failed or run with an alarm, the newest first.
         troubled: How many there are of them in all.
+        groups: The same jobs by cause, the largest group first.
         slower: Jobs slower now than in their own past.
         causes: What ended most attempts within `DAYS` days.
         nodes: Nodes with infrastructure failures within `DAYS` days, the worst first.
@@ -63,6 +65,7 @@ class Cluster:
     alarmed: int
     trouble: Sequence[Mapping[str, Any]]
     troubled: int
+    groups: Sequence[Trouble]
     slower: Sequence[Mapping[str, Any]]
     causes: Sequence[Mapping[str, Any]]
     nodes: Sequence[Mapping[str, Any]]
@@ -119,6 +122,7 @@ def cluster(database: Database, known: Overview) -> Cluster:
         alarmed=sum(bool(row["alarms"]) for row in known.trouble),
         trouble=with_pace(database, known.trouble[:SHOWN]),
         troubled=len(known.trouble),
+        groups=group_troubles(known.trouble)[:SHOWN],
         slower=known.slower,
         causes=known.causes,
         nodes=known.nodes,
@@ -128,7 +132,7 @@ def cluster(database: Database, known: Overview) -> Cluster:
 
 
 def _throughput(database: Database, jobs: Sequence[Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]]:
-    run = {row["job"] for row in jobs if row["condition"] in ("running", "unknown")}
+    run = {row["job"] for row in jobs if row["condition"] in RUNNING}
     found: dict[str, dict[str, Any]] = {}
     for row in database.rows(_THROUGHPUT, minutes=RECENT_MINUTES, units=ADDED_UP):
         if row["job"] in run:

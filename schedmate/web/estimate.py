@@ -37,7 +37,7 @@ class Expected:
 
 def read_estimate(database: Database, row: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the estimate in force on the attempt of `row`; None where there is none. Raises as `Database.rows` does."""
-    if row["condition"] not in ("running", "queued", "unknown"):
+    if not row["condition"].is_live:
         return None
     found = database.rows(_NEWEST, job=row["job"], incarnation=row["incarnation"], attempt=row["attempt"])
     return found[0] if found and found[0]["method"] != "unknown" else None

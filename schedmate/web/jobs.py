@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from ..job_state import JobState, StateAlarm, StateWord, job_state
+from ..times import seconds_of
 from .database import Database
 
 PAGE: Final = 50
@@ -16,28 +18,31 @@ LONGEST_SEARCH: Final = 200  # characters of a search
 
 CONDITIONS: Final[Mapping[str, str]] = {
     "": "all",
-    "trouble": "failed, or running with an alarm",
+    "trouble": "failed, or with an alarm",
     "running": "running",
-    "alarm": "running with an alarm",
+    "alarm": "with an alarm",
     "failed": "failed",
-    "ended": "ended well",
+    "completed": "completed",
+    "cancelled": "cancelled",
     "queued": "queued",
 }
-"""Conditions of jobs by which the page filters, and their labels."""
+"""Groups of states by which the page filters, and their labels."""
 SORTS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
     "newest": lambda row: -row["changed"].timestamp(),
     "oldest": lambda row: row["changed"],
     "job": lambda row: row["job"],
     "user": lambda row: row["user"],
-    "gpus": lambda row: -row["gpus"],
+    "gpus": lambda row: -(row["gpus"] or 0.0),
     "longest": lambda row: -_ran_s(row),
     "slowest": lambda row: -(row["step_time_s"] or 0.0),
 }
 """Orders, and the key of each. Equals stay in the order of the newest. The slowest step is that of jobs that run: the others come after."""
 MOST_COMPARED: Final = 5_000
 """Jobs that run and are compared by their steps at most, the newest: their pace is asked for."""
+RUNNING: Final = frozenset({StateWord.RUNNING, StateWord.SILENT})
+"""States of jobs that run."""
 COLUMNS: Final = (
-    "job", "attempt", "condition", "user", "nodes", "gpus", "started", "ended", "state", "exit_code", "signal",
+    "job", "name", "attempt", "condition", "reason", "since", "user", "nodes", "gpus", "started", "ended", "state", "exit_code", "signal",
     "cause", "error_type", "message", "causes", "alarms", "step", "step_time_s", "throughput", "throughput_unit",
 )  # fmt: skip
 """What a twin holds of each job."""
@@ -58,8 +63,9 @@ latest AS
         countIf(e.kind = 'started') > 0 AS has_started,
         minIf(e.time, e.kind = 'started') AS first_start,
         maxOrNullIf(e.time, e.kind IN ('ended', 'requeued')) AS last_end,
-        argMaxIf((e.nodes, ifNull(e.gpus, 0)), e.time, e.kind = 'started') AS place,
+        argMaxIf((e.nodes, e.gpus), e.time, e.kind = 'started') AS place,
         argMaxIf(e.user, e.time, e.kind IN ('started', 'submitted')) AS user,
+        argMaxIf(e.name, e.time, e.name != '') AS name,
         argMaxIf((e.state, e.exit_code, e.signal), e.time, e.kind = 'ended') AS how,
         argMaxIf(e.kind, e.time, e.kind IN ('submitted', 'started', 'requeued', 'ended')) AS last_kind,
         max(e.time) AS last_event
@@ -83,8 +89,15 @@ past AS
 ),
 standing AS
 (
-    SELECT job, attempt, arraySort(groupUniqArray(toString(kind))) AS kinds
-    FROM (SELECT job, attempt, kind, since FROM alarms GROUP BY job, attempt, kind, since HAVING min(raised) = true)
+    SELECT job, attempt, groupArray((toString(kind), detail, since, over)) AS raised
+    FROM
+    (
+        SELECT
+            a.job AS job, a.attempt AS attempt, a.kind AS kind, a.since AS since,
+            argMaxIf(a.detail, a.time, a.raised) AS detail,
+            maxOrNullIf(a.time, NOT a.raised) AS over
+        FROM alarms AS a GROUP BY job, attempt, kind, since HAVING max(a.raised)
+    )
     GROUP BY job, attempt
 ),
 known AS
@@ -92,13 +105,13 @@ known AS
     SELECT * FROM latest
     UNION ALL
     SELECT
-        m.job, '', max(m.attempt), false, min(m.minute), NULL, ([], 0), '', ('', NULL, NULL), '', max(m.minute)
+        m.job, '', max(m.attempt), false, min(m.minute), NULL, ([], NULL), '', '', ('', NULL, NULL), '', max(m.minute)
     FROM job_throughput_1m AS m WHERE m.job NOT IN (SELECT job FROM latest) GROUP BY m.job
 ),
 judged AS
 (
     SELECT
-        l.job AS job, l.incarnation AS incarnation, l.attempt AS attempt, toString(l.user) AS user,
+        l.job AS job, l.incarnation AS incarnation, l.attempt AS attempt, toString(l.user) AS user, l.name AS name,
         arrayMap(n -> toString(n), l.place.1) AS nodes, l.place.2 AS gpus,
         if(l.has_started, toNullable(l.first_start), NULL) AS started,
         if(l.last_end >= l.first_start, l.last_end, NULL) AS ended,
@@ -112,10 +125,9 @@ judged AS
             l.last_kind = '', 'unknown',
             l.last_kind = 'requeued' OR NOT l.has_started, 'queued',
             ended IS NULL, 'running',
-            error_type != '' OR ifNull(exit_code, 0) != 0 OR ifNull(signal, 0) != 0, 'failed',
             'ended'
-        ) AS condition,
-        if(condition IN ('running', 'unknown'), s.kinds, []) AS alarms
+        ) AS phase,
+        s.raised AS raised
     FROM known AS l
     LEFT JOIN verdict AS v ON v.job = l.job AND v.incarnation = l.incarnation AND v.attempt = l.attempt
     LEFT JOIN past AS p ON p.job = l.job
@@ -135,6 +147,7 @@ SELECT
     argMax(step_s, minute) AS step_time_s,
     argMax(speed, minute) AS throughput,
     argMax(unit, minute) AS throughput_unit,
+    max(minute) AS reported,
     arrayMap(each -> each.2, arraySort(groupArray(60)((minute, step_s)))) AS steps
 FROM
 (
@@ -199,7 +212,42 @@ class JobList:
 
 def all_jobs(database: Database) -> Sequence[Mapping[str, Any]]:
     """Return all jobs, the newest first. Raises as `Database.rows` does."""
-    return database.rows(_JOBS + _ALL, limit=MOST_JOBS)
+    now = datetime.now(UTC).timestamp()
+    return [with_state(row, now) for row in database.rows(_JOBS + _ALL, limit=MOST_JOBS)]
+
+
+def with_state(row: Mapping[str, Any], now: float) -> Mapping[str, Any]:
+    """Return the row of a job with its state, for its `phase` and the alarms that were `raised`: (kind, detail, since, over) each."""
+    known = {name: value for name, value in row.items() if name not in {"phase", "raised"}}
+    ended = seconds_of(row["ended"])
+    raised = [
+        StateAlarm(kind, detail, since.timestamp(), seconds_of(over)) for kind, detail, since, over in row["raised"]
+    ]
+    state = job_state(
+        row["phase"],
+        started=seconds_of(row["started"]),
+        ended=ended,
+        changed=seconds_of(row["changed"]),
+        scheduler_state=row["state"],
+        exit_code=row["exit_code"],
+        signal=row["signal"],
+        cause=row["cause"] or row["error_type"],
+        alarms=raised,
+        now=now,
+    )
+    alarms = {each.kind for each in raised if row["phase"] != "queued" and each.describes(ended)}
+    return known | state_fields(state) | {"alarms": sorted(alarms)}
+
+
+def state_fields(state: JobState) -> dict[str, Any]:
+    """Return what the row of a job holds of its state."""
+    since = None if state.since is None else datetime.fromtimestamp(state.since, UTC)
+    return {"condition": state.word, "reason": state.reason, "since": since}
+
+
+def sentence(row: Mapping[str, Any], now: float) -> str:
+    """Return the state of a job in one line; `now` is in seconds since 1970."""
+    return JobState(row["condition"], row["reason"], seconds_of(row["since"])).sentence(now)
 
 
 def list_jobs(database: Database, known: Iterable[Mapping[str, Any]], wanted: Filter, size: int = PAGE) -> JobList:
@@ -215,35 +263,43 @@ def list_jobs(database: Database, known: Iterable[Mapping[str, Any]], wanted: Fi
 
 
 def _slowest_first(database: Database, found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    run = [row for row in found if row["condition"] in ("running", "unknown")][:MOST_COMPARED]
+    run = [row for row in found if row["condition"] in RUNNING][:MOST_COMPARED]
     compared = {row["job"] for row in run}
     paced = sorted(with_pace(database, run), key=SORTS["slowest"])
     return [*paced, *(row for row in found if row["job"] not in compared)]
 
 
 def count_jobs(known: Iterable[Mapping[str, Any]], days: float) -> Mapping[str, Mapping[str, Any]]:
-    """Return jobs and GPUs by condition: of jobs that run or wait, and of those that changed within `days`."""
+    """Return jobs and GPUs by group (`CONDITIONS`): of jobs that run or wait, and of those that changed within `days`."""
     since = datetime.now(UTC) - timedelta(days=days)
     counts: dict[str, dict[str, Any]] = {}
     for row in known:
-        if row["condition"] in ("running", "queued") or row["changed"] > since:
-            count = counts.setdefault(row["condition"], {"jobs": 0, "gpus": 0.0})
+        group = _group(row["condition"])
+        if row["condition"].is_live or row["changed"] > since:
+            count = counts.setdefault(group, {"jobs": 0, "gpus": 0.0})
             count["jobs"] += 1
-            count["gpus"] += row["gpus"] if row["condition"] == "running" else 0.0
+            count["gpus"] += (row["gpus"] or 0.0) if group == "running" else 0.0
     return counts
+
+
+def _group(word: StateWord) -> str:
+    """Return the name in `CONDITIONS` of the jobs that are in a state."""
+    return "running" if word in RUNNING else "failed" if word.is_failure else word
 
 
 def in_condition(row: Mapping[str, Any], condition: str) -> bool:
     """Return whether a job is to be shown among those of `condition`, one of `CONDITIONS`."""
     if condition == "trouble":
-        return row["condition"] == "failed" or bool(row["alarms"])
+        return row["condition"].is_failure or bool(row["alarms"])
     if condition == "alarm":
         return bool(row["alarms"])
-    return not condition or row["condition"] == condition
+    return not condition or _group(row["condition"]) == condition
 
 
 def _holds(row: Mapping[str, Any], text: str) -> bool:
-    return any(text in each.casefold() for each in (row["job"], row["user"], *row["causes"], *row["nodes"]))
+    return any(
+        text in each.casefold() for each in (row["job"], row["name"], row["user"], *row["causes"], *row["nodes"])
+    )
 
 
 def _ran_s(row: Mapping[str, Any]) -> float:
@@ -259,6 +315,7 @@ def with_pace(database: Database, rows: Sequence[Mapping[str, Any]]) -> list[Map
         "step_time_s": None,
         "throughput": None,
         "throughput_unit": "",
+        "reported": None,
         "steps": [],
     }
     pace: dict[str, Mapping[str, Any]] = {}

@@ -21,6 +21,7 @@ BEFORE, AFTER = 60, 60
 LONGEST: Final = 2_000
 """Letters of a line that are shown."""
 LARGEST: Final = 2**62
+GONE: Final = "This line is not on record any more: Kafka keeps lines for a time only."
 TOPICS: Final = ("job-logs", "node-logs")
 
 Chunk = LogChunk | NodeLogChunk
@@ -35,14 +36,14 @@ class Line:
 
     Attributes:
         place: The message that holds it.
-        index: Index in the message.
+        index: Index in the message; None where only the number is known.
         number: Of the line in its stream; 0 where lines are not numbered.
         text: What was printed, cut.
         cited: It was asked for.
     """
 
     place: Position
-    index: int
+    index: int | None
     number: int
     text: str
     cited: bool
@@ -69,13 +70,18 @@ class Excerpt:
 
 def asked_lines(read: ReadSpan, request: Request) -> Excerpt:
     """Return the lines around the one that a link names. Raises as `excerpt` does, and `HTTPException` where it names none."""
+    return excerpt(read, *asked_place(request))
+
+
+def asked_place(request: Request) -> tuple[Position, int, int | None]:
+    """Return the message, the line and the index that a link names: one of the two. Raises `HTTPException` where it names none."""
     topic = request.query_params.get("topic", "")
     if topic not in TOPICS:
         raise HTTPException(400, f"Expected the topic {' or '.join(TOPICS)}, got {topic[:40]!r}.")
     place = Position(topic, _count(request, "partition"), _count(request, "offset"))
     if "index" in request.query_params:
-        return excerpt(read, place, index=_count(request, "index"))
-    return excerpt(read, place, _count(request, "line"))
+        return place, 0, _count(request, "index")
+    return place, _count(request, "line"), None
 
 
 def _count(request: Request, name: str) -> int:
@@ -120,7 +126,7 @@ def _following(read: ReadSpan, place: Position, line: int, index: int | None) ->
     if first is not None and index is None:
         index = _index(first[1], line)
     if first is None or first[0] != place or index is None or index >= len(first[1].lines):
-        raise HTTPException(404, "This line is not on record any more: Kafka keeps lines for a time only.")
+        raise HTTPException(404, GONE)
     found, count = [first], len(first[1].lines) - index - 1
     while count < AFTER and (more := next(messages, None)) is not None:
         if _stream(more[1]) == _stream(first[1]):

@@ -14,6 +14,9 @@ MOST: Final = 100_000
 """Nodes that are searched, the worst first."""
 COLUMNS: Final = (
     "node",
+    "health",
+    "reason",
+    "cause",
     "jobs",
     "gpus",
     "utilisation",
@@ -62,6 +65,12 @@ GROUP BY node
 ORDER BY failures DESC, findings DESC, node
 LIMIT {limit:UInt32}
 """
+_WORST: Final = """
+SELECT node, argMax(signature, (severity = 'fatal', time)) AS cause, max(severity = 'fatal') AS fatal
+FROM node_troubles
+WHERE time > now() - toIntervalDay({days:UInt32}) AND ({node:String} = '' OR node = {node:String})
+GROUP BY node
+"""
 _GPUS: Final = """
 SELECT
     g.gpu AS gpu, any(g.name) AS name, avg(g.utilisation) AS utilisation, avg(g.power_watts) AS power_watts,
@@ -102,13 +111,14 @@ WHERE d.node = {node:String} ORDER BY time DESC LIMIT {limit:UInt32}
 
 @dataclass(frozen=True)
 class Node:
-    """The records of one node: its GPUs now, and of the last `DAYS` days its findings, verdicts, and decisions about it."""
+    """The records of one node: its GPUs now, and of the last `DAYS` days its findings, verdicts, decisions about it, and `health`."""
 
     name: str
     gpus: Sequence[Mapping[str, Any]]
     findings: Sequence[Mapping[str, Any]]
     verdicts: Sequence[Mapping[str, Any]]
     decisions: Sequence[Mapping[str, Any]]
+    health: Mapping[str, str]
 
 
 def read_nodes(database: Database) -> Sequence[Mapping[str, Any]]:
@@ -117,7 +127,32 @@ def read_nodes(database: Database) -> Sequence[Mapping[str, Any]]:
     stragglers = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
     slowed = {row["node"]: row["slowed_jobs"] for row in stragglers}
     rows = database.rows(_NODES, days=DAYS, minutes=RECENT_MINUTES, limit=MOST, stragglers=list(slowed))
-    return [{**row, "slowed_jobs": slowed.get(row["node"])} for row in rows]
+    worst = _worst_findings(database)
+    found = [{**row, "slowed_jobs": slowed.get(row["node"])} for row in rows]
+    return [{**row, **health(row, worst.get(row["node"]))} for row in found]
+
+
+def health(row: Mapping[str, Any], worst: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return the health of a node in one word, the reason, and the `cause` that names what to do; empty where there is none.
+
+    Args:
+        row: Infrastructure `failures`, their `last_cause`, and `slowed_jobs`.
+        worst: The `cause` of its worst finding, and whether that is `fatal`; None for none.
+    """
+    if worst and worst["fatal"]:
+        return {"health": "unhealthy", "reason": f"fatal finding: {worst['cause']}", "cause": worst["cause"]}
+    if row["failures"]:
+        many = f"{row['failures']} failure{'' if row['failures'] == 1 else 's'}"
+        return {"health": "unhealthy", "reason": f"{many}, the last by {row['last_cause']}", "cause": row["last_cause"]}
+    if worst:
+        return {"health": "degraded", "reason": worst["cause"], "cause": worst["cause"]}
+    if row["slowed_jobs"]:
+        return {"health": "degraded", "reason": f"slows {row['slowed_jobs']} jobs", "cause": ""}
+    return {"health": "healthy", "reason": "", "cause": ""}
+
+
+def _worst_findings(database: Database, node: str = "") -> Mapping[str, Mapping[str, Any]]:
+    return {row["node"]: row for row in database.rows(_WORST, days=DAYS, node=node)}
 
 
 def matching_nodes(rows: Sequence[Mapping[str, Any]], search: str) -> Sequence[Mapping[str, Any]]:
@@ -133,4 +168,6 @@ def one_node(database: Database, node: str) -> Node | None:
     decisions = database.rows(_DECISIONS, node=node, limit=LIMIT)
     if not (gpus or findings or verdicts or decisions):
         return None
-    return Node(node, gpus, findings, verdicts, decisions)
+    failures = [row for row in verdicts if row["error_type"] == "infrastructure"]
+    known = {"failures": len(failures), "last_cause": failures[0]["signature"] if failures else "", "slowed_jobs": None}
+    return Node(node, gpus, findings, verdicts, decisions, health(known, _worst_findings(database, node).get(node)))

@@ -10,16 +10,11 @@ from sinks import SinkRejected, SinkUnavailable
 from sinks.redis import JobStatus
 from streams.resilience import Outage
 
-LIVE: Final = ("running", "queued", "unknown")
-"""Conditions in which a job can still change."""
+from ..job_state import StateWord, state_of_status
+from .jobs import state_fields
+
 MOST: Final = 500
 """Jobs of one answer that Redis is asked about at most, the first ones."""
-CONDITIONS: Final[Mapping[str, str]] = {
-    "submitted": "queued",
-    "requeued": "queued",
-    "running": "running",
-    "ended": "ended",
-}
 
 ReadStates = Callable[[Sequence[str]], Mapping[str, JobStatus]]
 """Reads the states of jobs. Raises `SinkUnavailable` and `SinkRejected`."""
@@ -42,7 +37,7 @@ class Now:
 
     def states(self, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, JobStatus]:
         """Return the state of those jobs of `rows` that can still change, by job; nothing while Redis is away."""
-        jobs = [row["job"] for row in rows[:MOST] if row["condition"] in LIVE]
+        jobs = [row["job"] for row in rows[:MOST] if row["condition"].is_live]
         if not jobs or time.monotonic() < self._again_at:
             return {}
         try:
@@ -69,29 +64,30 @@ def lay_over(row: Mapping[str, Any], status: JobStatus) -> Mapping[str, Any]:
         return row
     known = dict(row)
     newer = status.state_time is not None and status.state_time > row["changed"].timestamp()
-    if status.state in CONDITIONS and (newer or row["condition"] == "unknown"):
+    if status.state and (newer or row["started"] is None):
         known |= _state(status)
+    elif status.attempt == row["attempt"] and (status.state == "running" or row["started"] is None):
+        known |= state_fields(state_of_status(status, time.time())) | {"alarms": sorted(status.alarms)}
     if status.step is not None and status.metric_attempt == known["attempt"]:
         known["step"] = status.step
     return known
 
 
 def _state(status: JobStatus) -> dict[str, Any]:
-    condition = CONDITIONS[status.state]
-    ended = condition == "ended"
+    state = state_of_status(status, time.time())
+    queued, ended = state.word is StateWord.QUEUED, status.state == "ended"
     verdict = bool(status.verdict) and status.verdict_attempt == status.attempt
-    if ended and (verdict or status.exit_code or status.signal):
-        condition = "failed"
     known: dict[str, Any] = {
         "attempt": status.attempt,
-        "condition": condition,
-        "started": None if condition == "queued" else _moment(status.started),
+        **state_fields(state),
+        "started": None if queued else _moment(status.started),
         "ended": _moment(status.ended) if ended else None,
+        "alarms": [] if queued else sorted(status.alarms),
     }
-    if condition != "queued":
-        known |= {"nodes": list(status.nodes), "gpus": status.gpus or 0.0}
+    if not queued:
+        known |= {"nodes": list(status.nodes), "gpus": status.gpus}
     if ended:
-        known |= {"state": status.scheduler_state, "exit_code": status.exit_code, "signal": status.signal, "alarms": []}
+        known |= {"state": status.scheduler_state, "exit_code": status.exit_code, "signal": status.signal}
     if ended and verdict:
         known |= {"error_type": status.verdict, "cause": status.verdict_signature, "message": status.verdict_message}
     return known

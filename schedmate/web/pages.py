@@ -13,17 +13,20 @@ from starlette.responses import PlainTextResponse, Response
 from processors.diagnose import Signature
 from schedmate_records import JobReference
 from sinks.clickhouse import queries
+from streams.transport import TransportError
 
 from ..explain import facts_of, read_records, sections
+from ..log_link import log_link
 from ..shadow import DECISION, EXPLANATION, SUMMARY, as_row, judge, summarise, summary
 from ..shadow import gather as gather_shadows
 from . import jobs, nodes, spot
 from .cluster import DAYS, RECENT_MINUTES, Overview, cluster
+from .compare import Run, charts
 from .database import Database
 from .decisions import COLUMNS as DECISION_COLUMNS
 from .decisions import list_decisions, standing_stops
 from .estimate import expected, read_estimate
-from .lines import ReadSpan, asked_lines
+from .lines import Excerpt, ReadSpan, asked_lines
 from .now import Now, lay_over, newer_estimate
 from .one_job import one_job
 from .plot import draw
@@ -33,6 +36,7 @@ from .refreshed import Refreshed
 from .render import render
 from .reports import read_reports
 from .start import read_start, starts
+from .stored_lines import stored_lines
 from .timeline import timeline
 from .twins import as_csv, as_json, picked
 
@@ -63,6 +67,7 @@ class Pages:
         signatures: Of verdicts, by name: what to do about each.
         read: Reads lines of logs; None where there is no Kafka to read them from.
         now: Knows what jobs do now; None where there is no Redis to ask.
+        log_link: Template of links from verdicts to another system; empty for none.
     """
 
     def __init__(
@@ -74,7 +79,9 @@ class Pages:
         *,
         read: ReadSpan | None = None,
         now: Now | None = None,
+        log_link: str = "",
     ) -> None:
+        self._log_link = log_link
         self._database = database
         self._overview = overview
         self._nodes = known_nodes
@@ -145,21 +152,50 @@ class Pages:
             points = ((curve.name, curve.unit, *point) for curve in known.curves for point in curve.points)
             return as_csv("job", ("measurement", "unit", "unix_time", "value", "attempt"), points)
         parts = list(sections(facts, self._signatures)) if facts else []
-        marks, plot = known.marks[::-1], draw(known)
+        now = time.time()
+        runs = row is not None and row["condition"] in jobs.RUNNING and attempt in (None, row["attempt"])
+        marks, plot = known.marks[::-1], draw(known, now if runs else None)
         return render(
             request, "job.html",
             name=name, job=found.job, others=found.others, row=row, estimate=estimate,
+            state=jobs.sentence(row, now) if row else "",
             expected=expected(estimate) if estimate else None, start=starts(start) if start else "",
             parts_of=parts, timeline=known, marks=marks, plot=plot, curves=plot_data(known, plot) if plot else "", facts=facts,
+            waiting=[each for each in list_decisions(self._database, found.job) if each["waits"]], verdict=facts.verdict if facts else None,
+            current=facts is not None and (row is None or attempt is not None or facts.attempt == row["attempt"]),
             attempts=sorted({mark.attempt for mark in marks}), ranks=rank_map(self._database, found.job, reports),
             lines=self._read is not None,
+            log_link=log_link(self._log_link, name, facts.verdict) if self._log_link and facts and facts.verdict else "",
         )  # fmt: skip
+
+    def compare(self, request: Request, form: Form = "html") -> Response:
+        """Two jobs, their curves on the same charts."""
+        names = [request.query_params.get(each, "")[:LONGEST_NAME] for each in ("a", "b")]
+        runs = [self._run(name) for name in names] if all(names) else []
+        if form == "json":
+            return as_json([{"job": picked([run.row], jobs.COLUMNS)[0], "curves": run.timeline.curves} for run in runs])
+        if form == "csv":
+            points = (
+                (run.row["job"], curve.name, curve.unit, *point)
+                for run in runs
+                for curve in run.timeline.curves
+                for point in curve.points
+            )
+            return as_csv("compare", ("job", "measurement", "unit", "unix_time", "value", "attempt"), points)
+        return render(request, "compare.html", names=names, runs=runs, charts=list(charts(runs)) if runs else [])
+
+    def _run(self, name: str) -> Run:
+        records = self._database.use(lambda client: read_records(client, name))
+        reports = read_reports(self._database, records.found)
+        row = one_job(self._database, records, reports)
+        if row is None:
+            raise HTTPException(404, f"Nothing is on record of job {name!r}.")
+        known = timeline(self._database, records, reports, row["nodes"])
+        return Run(row, jobs.sentence(row, time.time()), known)
 
     def lines(self, request: Request, form: Form = "html") -> Response:
         """The lines of a log around one."""
-        if self._read is None:
-            raise HTTPException(404, "Lines of logs are not shown here: no broker was named.")
-        found = asked_lines(self._read, request)
+        found = self._lines(request)
         if form == "json":
             return as_json(found)
         if form == "csv":
@@ -167,6 +203,21 @@ class Pages:
                 "lines", ("offset", "line", "text"), ([one.place.offset, one.number, one.text] for one in found.lines)
             )
         return render(request, "lines.html", excerpt=found)
+
+    def _lines(self, request: Request) -> Excerpt:
+        """Return lines from Kafka, else from ClickHouse. Raises as `asked_lines` does."""
+        failed: Exception | None = None
+        try:
+            if self._read is not None:
+                return asked_lines(self._read, request)
+        except (HTTPException, TransportError) as error:
+            if isinstance(error, HTTPException) and error.status_code != 404:
+                raise
+            failed = error
+        try:
+            return self._database.use(lambda client: stored_lines(client, request))
+        except HTTPException as error:
+            raise failed or error from None
 
     def nodes(self, request: Request, form: Form = "html") -> Response:
         """Nodes, those with most failures first."""
@@ -181,6 +232,7 @@ class Pages:
             request,
             "nodes.html",
             rows=rows,
+            actions={name: signature.action for name, signature in self._signatures.items()},
             search=search,
             days=nodes.DAYS,
             minutes=nodes.RECENT_MINUTES,
@@ -197,8 +249,16 @@ class Pages:
             return as_json(found)
         if form == "csv":
             return as_csv("node", nodes.GPU_COLUMNS, _values(found.gpus, nodes.GPU_COLUMNS))
-        known = {"days": nodes.DAYS, "minutes": nodes.RECENT_MINUTES, "lines": self._read is not None}
-        return render(request, "node.html", node=found, **known)
+        signature = self._signatures.get(found.health["cause"])
+        return render(
+            request,
+            "node.html",
+            node=found,
+            action=signature.action if signature else "",
+            days=nodes.DAYS,
+            minutes=nodes.RECENT_MINUTES,
+            lines=self._read is not None,
+        )
 
     def shadow(self, request: Request, form: Form = "html") -> Response:
         """What decisions in shadow mode would have done."""

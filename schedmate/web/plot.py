@@ -9,7 +9,7 @@ from ..top.sparkline import share_of
 from .timeline import Curve, Mark, Timeline
 
 WIDTH, LEFT, RIGHT = 960.0, 64.0, 8.0
-HEIGHT, GAP, FOOT = 96.0, 26.0, 30.0
+HEIGHT, GAP, FOOT = 200.0, 26.0, 30.0
 TICKS = 6  # labels below a plot
 GROUPS = {
     "started": "start",
@@ -68,6 +68,7 @@ class Plot:
 
     width: float
     height: float
+    panel_height: float
     left: float
     right: float
     panels: Sequence[Panel]
@@ -78,8 +79,11 @@ class Plot:
     until: float
 
 
-def draw(known: Timeline) -> Plot | None:
-    """Return the plot of `known`, all curves on one axis of time; None where nothing was measured."""
+def draw(known: Timeline, until: float | None = None) -> Plot | None:
+    """Return the plot of `known`, all curves on one axis of time; None where nothing was measured.
+
+    The axis reaches to `until`, in seconds since 1970: the present, for a job that runs.
+    """
     if not known.curves:
         return None
     moments = [at for curve in known.curves for at, _, _ in curve.points]
@@ -87,13 +91,23 @@ def draw(known: Timeline) -> Plot | None:
     # A job may wait for days before it starts: what is far from all measurements would squeeze them. A hang that ends must be seen.
     marks = [mark for mark in known.marks if min(moments) - near <= mark.at <= max(moments) + near]
     moments += [mark.at for mark in marks]
-    axis = _Axis(min(moments), max(moments))
+    axis = _Axis(min(moments), max([*moments, *([] if until is None else [until])]))
     panels = [_panel(curve, place * (HEIGHT + GAP) + GAP, axis) for place, curve in enumerate(known.curves)]
     foot = len(panels) * (HEIGHT + GAP)
     lines = [Line(axis.x(mark.at), GROUPS.get(mark.kind, "act"), _label(mark), mark.at) for mark in marks]
     legend = sorted({line.group for line in lines})
     return Plot(
-        WIDTH, foot + FOOT, LEFT, WIDTH - RIGHT, panels, lines, list(_ticks(axis)), legend, axis.since, axis.until
+        WIDTH,
+        foot + FOOT,
+        HEIGHT,
+        LEFT,
+        WIDTH - RIGHT,
+        panels,
+        lines,
+        list(_ticks(axis)),
+        legend,
+        axis.since,
+        axis.until,
     )
 
 
@@ -111,6 +125,8 @@ def _panel(curve: Curve, top: float, axis: _Axis) -> Panel:
     values = [value for _, value, _ in curve.points]
     least, greatest = bounds(curve)
     low, high = min(values) if least is None else least, max(values) if greatest is None else greatest
+    if least is None and greatest is None:
+        low, high = widened(low, high)
     flat = high == low
     places = [(axis.x(at), round(top + HEIGHT * (1 - share_of(value, low, high)), 1)) for at, value, _ in curve.points]
     attempts = [attempt for _, _, attempt in curve.points]
@@ -125,6 +141,12 @@ def bounds(curve: Curve) -> tuple[float | None, float | None]:
     if curve.unit == "%":
         return 0.0, 100.0
     return (0.0 if curve.name in FROM_ZERO and all(value > 0 for _, value, _ in curve.points) else None), None
+
+
+def widened(low: float, high: float) -> tuple[float, float]:
+    """Return bounds that span at least a tenth of the value, so that noise does not look like a trend."""
+    room = (max(abs(low), abs(high)) / 10 - (high - low)) / 2
+    return (low - room, high + room) if room > 0 and math.isfinite(room) else (low, high)
 
 
 def _ticks(axis: _Axis) -> Iterator[Tick]:
@@ -159,7 +181,7 @@ def sparkline(values: Sequence[float | None], width: float = 90.0, height: float
     known = [value for value in values if value is not None and math.isfinite(value)]
     if len(known) < 2:
         return ""
-    low, high = min(known), max(known)
+    low, high = widened(min(known), max(known))
     step = width / (len(known) - 1)
     level = [1 + (height - 2) * (1 - share_of(value, low, high)) for value in known]
     return "M" + "L".join(f"{place * step:.1f} {y:.1f}" for place, y in enumerate(level))

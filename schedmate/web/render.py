@@ -120,16 +120,18 @@ def _job_link(job: str, attempt: int | None = None) -> str:
     return "/job?" + urlencode({"id": job} | ({} if attempt is None else {"attempt": attempt}))
 
 
-def _line_link(place: Mapping[str, Any]) -> str:
-    """Return the link to the lines around the one at `place`."""
-    return "/lines?" + urlencode({name: place[name] for name in ("topic", "partition", "offset", "line")})
+def _line_link(place: Mapping[str, Any], job: str = "") -> str:
+    """Return the link to the lines around the one at `place`; `job` is the one that printed it."""
+    known = {name: place[name] for name in ("topic", "partition", "offset", "line")}
+    return "/lines?" + urlencode(known | ({"job": job} if job else {}))
 
 
-def _lines_link(line: Line) -> str:
-    """Return the link to the lines around one that is shown."""
+def _lines_link(line: Line, job: str = "") -> str:
+    """Return the link to the lines around one that is shown, which `job` printed."""
     place = line.place
-    known = {"topic": place.topic, "partition": place.partition, "offset": place.offset, "index": line.index}
-    return "/lines?" + urlencode(known)
+    which = {"line": line.number} if line.index is None else {"index": line.index}
+    known = {"topic": place.topic, "partition": place.partition, "offset": place.offset, **which}
+    return "/lines?" + urlencode(known | ({"job": job} if job else {}))
 
 
 def _node_link(node: str) -> str:

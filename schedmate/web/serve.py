@@ -60,6 +60,7 @@ def serve(settings: Settings, port: int, names: Sequence[str] = ()) -> None:
             read=partial(read_span, kafka_connection(settings.kafka)) if settings.kafka.brokers else None,
             follow=None if embedded else _follow(settings),
             states=None if embedded else _states(settings),
+            log_link=settings.web.log_link,
         ) as app,
     ):
         address = f"http://{ADDRESS}:{listening.getsockname()[1]}"

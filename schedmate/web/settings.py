@@ -1,8 +1,11 @@
 """Who may do what on the page."""
 
-from pydantic import BaseModel, Field
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, Field
 
 from ..settings.listed import Listed
+from ..settings.log_template import checked_template
 
 
 class WebSettings(BaseModel, frozen=True, extra="forbid"):
@@ -16,4 +19,9 @@ class WebSettings(BaseModel, frozen=True, extra="forbid"):
     )
     operators: Listed = Field(
         (), description="People named by the proxy who may act, separated by commas; others may only read."
+    )
+    log_link: Annotated[str, AfterValidator(checked_template)] = Field(
+        "",
+        description="Address of a job's lines in another system, such as Loki or Elasticsearch, to which verdicts link. Its fields are "
+        "{job}, {attempt}, {rank}, {node}, {line}, {text}, {from} and {to} (milliseconds). Empty: none.",
     )

@@ -7,7 +7,6 @@ from schedmate_records import Action, Decision
 from .base import Context, Objection
 
 NAME = "bounds"
-NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}", re.ASCII)
 
 
 def check(decision: Decision, context: Context) -> Objection | None:
@@ -21,7 +20,7 @@ def _objects(decision: Decision, context: Context) -> Objection | None:
         asked = len(decision.exclude_nodes)
         return Objection(NAME, f"expected {settings.max_excluded_nodes} excluded nodes at most, got {asked}")
     for node in (*decision.exclude_nodes, *([decision.node] if decision.action.on_node else ())):
-        if not NODE_NAME.fullmatch(node):
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}", node, flags=re.ASCII):
             return Objection(NAME, f"expected the name of a node, got {node[:40]!r}")
     if not decision.target and decision.action is not Action.NOTIFY:
         return Objection(NAME, f"expected the job to {decision.action}, got none")

@@ -6,9 +6,6 @@ from schedmate_records import Action, Decision, DecisionResult, same_job
 
 from .base import Context, Objection
 
-LOST_NODE = frozenset({"node_fail", "boot_fail"})
-"""Causes without a line: only the scheduler reports that the job's node is gone, as spot nodes are."""
-
 
 class _Spent(Enum):
     """What an action is counted as. Of each a job has its own number, so that a lost place spends nothing of what cures may cost."""
@@ -56,5 +53,6 @@ def _spent(what: Decision | DecisionResult) -> _Spent:
         return _Spent.NOTHING
     if what.action is Action.EVICT:
         return _Spent.EVICTION
-    lost = what.action is Action.RESTART and what.cause in LOST_NODE
+    # Causes without a line: only the scheduler reports that the job's node is gone, as spot nodes are.
+    lost = what.action is Action.RESTART and what.cause in {"node_fail", "boot_fail"}
     return _Spent.LOST_NODE if lost else _Spent.CURE

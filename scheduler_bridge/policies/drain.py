@@ -10,8 +10,6 @@ from .restart import MESSAGE
 
 POLICY = "drain-on-confirmed-fault"
 
-HARDWARE = frozenset({Component.GPU, Component.NVLINK, Component.NODE})
-"""Components that stay faulty where they are. A network link has two ends, and a switch that starts again would take all its nodes."""
 
 ASKS_FOR_IT = frozenset(
     {
@@ -23,9 +21,6 @@ ASKS_FOR_IT = frozenset(
     }
 )
 """Recovery actions before which a GPU should get no new work (NVIDIA, GPU Memory Error Management, recovery action flag)."""
-
-CERTAIN = 0.9
-"""Least confidence, whatever the operator set for restarts: a drain costs jobs that were never ill."""
 
 
 def decide(failure: Failure, settings: BridgeSettings, users_against: Collection[str]) -> Decision | None:
@@ -40,9 +35,12 @@ def decide(failure: Failure, settings: BridgeSettings, users_against: Collection
         settings: What the operator allows.
         users_against: Users whose jobs were restarted away from that node within the hour.
     """
-    if failure.error_type is not ErrorType.INFRASTRUCTURE or failure.faulty_component not in HARDWARE:
+    # These stay faulty where they are. A network link has two ends, and a restarting switch would take all its nodes.
+    is_local = failure.faulty_component in (Component.GPU, Component.NVLINK, Component.NODE)
+    if failure.error_type is not ErrorType.INFRASTRUCTURE or not is_local:
         return None
-    if not failure.node or not failure.confidence >= max(CERTAIN, settings.min_confidence):
+    # 0.9 is required whatever the operator set for restarts: a drain costs jobs that never failed.
+    if not failure.node or not failure.confidence >= max(0.9, settings.min_confidence):
         return None
     confirmed = failure.node_evidence and (failure.drain is not False or failure.recovery_action in ASKS_FOR_IT)
     if failure.recovery_action is RecoveryAction.NONE:

@@ -39,8 +39,8 @@ class Actuator(ABC):
     def job(self, job: str) -> JobView | None:
         """Return the scheduler's view of a job; None where the scheduler does not know it (any more)."""
 
-    def nodes(self, beside: str = "", /) -> list[NodeView]:
-        """Return the scheduler's view of all nodes; with several clusters, of those in the cluster of the node `beside`."""
+    def nodes(self, node: str = "", /) -> list[NodeView]:
+        """Return the scheduler's view of all nodes; with several clusters, of those in the cluster of `node`."""
         return []
 
     def queue(self) -> Queue:

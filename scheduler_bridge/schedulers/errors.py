@@ -9,7 +9,7 @@ from .client_errors import SchedulerError, SchedulerUnavailable
 
 
 class ActuatorError(ExpectationError):
-    """The scheduler refused, or does not show the effect; the text says what was expected, what came, and what to do."""
+    """The scheduler refused, or does not show the effect; the text states what was expected, what came, and what to do."""
 
 
 class SchedulerAway(ActuatorError):

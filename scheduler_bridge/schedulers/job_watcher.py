@@ -33,10 +33,10 @@ class JobWatcherMetrics:
 
     def __init__(self, kind: str, scheduler: str) -> None:
         name = f"schedmate_{kind}_watcher"
-        self.looks = Counter(f"{name}_looks", f"Looks at {scheduler}'s list of jobs.", registry=None)
-        self.events = Counter(f"{name}_events", "Job events that were acknowledged.", registry=None)
-        self.jobs = Gauge(f"{name}_jobs", f"Jobs that {scheduler} knows now.", registry=None)
-        self.away = Counter(f"{name}_{kind}_away", f"Looks that {scheduler} did not answer.", registry=None)
+        self.looks = Counter(f"{name}_looks", f"Readings of {scheduler}'s list of jobs.", registry=None)
+        self.events = Counter(f"{name}_events", "Job events acknowledged by the broker.", registry=None)
+        self.jobs = Gauge(f"{name}_jobs", f"Jobs in {scheduler}'s list.", registry=None)
+        self.away = Counter(f"{name}_{kind}_away", f"Readings that {scheduler} did not answer.", registry=None)
         self.last_look = Gauge(
             f"{name}_last_look_timestamp_seconds",
             f"When {scheduler} last answered, in seconds since 1970.",

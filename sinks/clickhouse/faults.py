@@ -62,11 +62,13 @@ _PASSING = frozenset({
 
 
 def translated(  # noqa: PLR0911  # a list of cases
-    error: Exception, doing: str, where: str = "ClickHouse"
+    error: Exception, doing: str, where: str = "ClickHouse", *, typed: bool = False
 ) -> SinkUnavailable | SinkRejected | RecordRejected:
-    """Return what `error`, raised while `doing` something, means for the stream."""
+    """Return what `error`, raised while `doing` something, means for the stream. `typed`: a person typed the statement."""
     code = error.code if isinstance(error, Error) else None
     message = _first_line(error)
+    if code in _SCHEMA and typed:
+        return SinkRejected(f"{doing}: {message}")
     if code in _SCHEMA:
         return TablesMissing(f"{doing}: expected SchedMate's tables, got: {message}. Run `schedmate migrate`.")
     if code in _ACCESS:
@@ -97,12 +99,12 @@ def _first_line(error: BaseException) -> str:
 
 
 @contextmanager
-def translated_errors(doing: str, where: str = "ClickHouse") -> Iterator[None]:
+def translated_errors(doing: str, where: str = "ClickHouse", *, typed: bool = False) -> Iterator[None]:
     """Turn what ClickHouse, at `where`, raises inside into `SinkUnavailable`, `SinkRejected` or `RecordRejected`.
 
-    `doing` begins the message.
+    `doing` begins the message; `typed` as in `translated`.
     """
     try:
         yield
     except (ClickHouseError, OSError) as error:
-        raise translated(error, doing, where) from error
+        raise translated(error, doing, where, typed=typed) from error

@@ -9,14 +9,8 @@ from schedmate_records import JobReference
 
 from .faults import translated_errors
 
-OF_INCARNATION = "incarnation IN ({incarnation:String}, '')"
-"""Condition that selects the rows of one incarnation, and those whose incarnation is not known."""
 _BEGINNING = datetime.fromtimestamp(0, UTC)
 _END = datetime(2100, 1, 1, tzinfo=UTC)
-_KNOWN = (
-    "SELECT incarnation, min(time) AS since FROM scheduler_events WHERE job = {job:String} AND incarnation != '' "
-    "GROUP BY incarnation ORDER BY since DESC, incarnation"
-)
 
 
 @dataclass(frozen=True)
@@ -81,5 +75,9 @@ def find_job(client: Client, text: str) -> FoundJob:
 
 def _known_incarnations(client: Client, job: str) -> list[tuple[str, datetime]]:
     with translated_errors("looking for the jobs of an id"):
-        rows = client.query(_KNOWN, parameters={"job": job}).result_rows
+        rows = client.query(
+            "SELECT incarnation, min(time) AS since FROM scheduler_events WHERE job = {job:String} AND incarnation != '' "
+            "GROUP BY incarnation ORDER BY since DESC, incarnation",
+            parameters={"job": job},
+        ).result_rows
     return [(name, since) for name, since in rows]

@@ -1,4 +1,4 @@
-"""Bringing a database to the tables that this code writes: numbered SQL files, each run once and remembered with its checksum."""
+"""Creates and updates the tables of a database: numbered SQL files. Each runs once and is recorded with its checksum."""
 
 import hashlib
 import re
@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-import structlog
 from clickhouse_connect.driver.client import Client
 
 from ..errors import SinkRejected, TablesMissing
@@ -14,18 +13,11 @@ from .faults import translated_errors
 from .retention import set_retention
 from .tables import TABLES
 
-log = structlog.get_logger(__name__)
-
-_REMEMBERED = """
+_APPLIED_TABLE = """
 CREATE TABLE IF NOT EXISTS schema_migrations
 (version UInt32, name String, checksum String, applied DateTime('UTC') DEFAULT now())
 ENGINE = ReplacingMergeTree ORDER BY version
 """
-
-
-_CREATED = re.compile(
-    r"^CREATE (?:OR REPLACE )?(?:MATERIALIZED )?(?:TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)", re.MULTILINE
-)
 
 
 @dataclass(frozen=True)
@@ -49,7 +41,21 @@ class Migration:
     @property
     def creates(self) -> list[str]:
         """Names of the tables and views that the statements create."""
-        return _CREATED.findall(self.text)
+        return re.findall(
+            r"^CREATE (?:OR REPLACE )?(?:MATERIALIZED )?(?:TABLE|VIEW) (?:IF NOT EXISTS )?(\w+)",
+            self.text,
+            flags=re.MULTILINE,
+        )
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Definitions of the columns that the statements create, by `table.column`."""
+        definitions = {}
+        tables = re.findall(r"^CREATE TABLE IF NOT EXISTS (\w+)\n\(\n(.*?)\n\)$", self.text, re.MULTILINE | re.DOTALL)
+        for table, lines in tables:
+            for line in lines.split(",\n"):
+                definitions[f"{table}.{line.split()[0]}"] = line.strip()
+        return definitions
 
 
 def migrations() -> list[Migration]:
@@ -66,18 +72,17 @@ def migrate(
 ) -> list[str]:
     """Create the database where it is missing, run what has not been run, and return the names of the files that ran.
 
-    Every statement can be repeated, so two `migrate` at once, or one that was killed half-way, do no harm. Where a table, a view or
-    a column is missing that a file of before created (see `lost`), all files run again and create it, empty.
+    Every statement can be repeated, so that two `migrate` at once, and one after a kill, do no harm. If a table or a view is missing that
+    an earlier file created (see `lost`), all files run again and create it, empty. A missing column is added.
 
     Args:
         client: As `open_client` returns it.
         keep_days: How long to keep rows (see `set_retention`); None leaves it as it is.
-        known: The migrations, where other than those that ship.
+        known: The migrations; those that ship by default.
 
     Raises:
-        SinkRejected: A file that was run before has another text now, the database is newer than this code, or the user may
-            not change it.
-        SinkUnavailable: The server is away.
+        SinkRejected: The text of a file changed since it ran, the database is newer than this code, or the user may not change it.
+        SinkUnavailable: The server is unavailable.
     """
     known = migrations() if known is None else known
     with translated_errors("creating the database"):
@@ -85,10 +90,11 @@ def migrate(
         # Asked for first, so that a user who may only create tables can migrate a database that is there.
         if not client.command("EXISTS DATABASE {name:Identifier}", parameters=name, use_database=False):
             client.command("CREATE DATABASE IF NOT EXISTS {name:Identifier}", parameters=name, use_database=False)
-        client.command(_REMEMBERED)
+        client.command(_APPLIED_TABLE)
     done = _applied(client)
     _check_texts(done, known)
     missing = _missing(client, known, done)
+    _add_columns(client, known, missing)  # before the files run again: views use the columns
     ran = []
     for migration in known:
         if migration.version in done and not missing:
@@ -98,44 +104,52 @@ def migrate(
                 client.command(statement)
         if migration.version in done:
             continue
-        with translated_errors(f"remembering migration {migration.name}"):
+        with translated_errors(f"recording migration {migration.name}"):
             client.insert(
                 "schema_migrations",
                 [[migration.version, migration.name, migration.checksum]],
                 column_names=["version", "name", "checksum"],
             )
-        log.info("migrated", migration=migration.name, database=client.database)
         ran.append(migration.name)
     if keep_days is not None:
         set_retention(client, keep_days)
     return ran
 
 
+def _add_columns(client: Client, known: Sequence[Migration], missing: Sequence[str]) -> None:
+    for migration in known:
+        for name, definition in migration.columns.items():
+            if name in missing:
+                table = name.split(".")[0]
+                with translated_errors(f"adding column {name}"):
+                    client.command(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS {definition}")
+
+
 def lost(client: Client) -> list[str]:
-    """Return the tables, views and columns (`table.column`) that migrations created and that are not there any more.
+    """Return the tables, views and columns (`table.column`) that migrations created and that are missing.
 
     Raises:
-        SinkUnavailable: The server is away.
+        SinkUnavailable: The server is unavailable.
     """
     try:
         return _missing(client, migrations(), _applied(client))
-    except TablesMissing:  # nothing was ever created here
+    except TablesMissing:  # no migration ran here
         return []
 
 
 def check_schema(client: Client) -> None:
-    """Return where the database is what this code writes to.
+    """Check that the database has the tables that this code writes to.
 
     Raises:
-        TablesMissing: Somebody dropped a table, a view or a column.
-        SinkRejected: It has no tables, or is older, newer or other than this code; the message states what to do.
-        SinkUnavailable: The server is away.
+        TablesMissing: A table, a view or a column was dropped.
+        SinkRejected: It has no tables, or was migrated by an older, newer or changed version; the message states what to do.
+        SinkUnavailable: The server is unavailable.
     """
     known = migrations()
     try:
         done = _applied(client)
     except TablesMissing as error:
-        raise SinkRejected(str(error)) from error  # no database of ours: nothing to wait for
+        raise SinkRejected(str(error)) from error  # not migrated yet: waiting does not help
     _check_texts(done, known)
     missing = [migration.name for migration in known if migration.version not in done]
     if missing:
@@ -160,7 +174,7 @@ def _missing(client: Client, known: Sequence[Migration], done: Mapping[int, obje
     columns = {f"{table}.{name}" for table, name in rows}
     tables = {str(table) for table, _ in rows}
     missing = [name for name in wanted if name not in tables]
-    if len(ran) < len(migrations()):  # later files bring columns
+    if len(ran) < len(migrations()):  # later files add columns
         return missing
     ours = [f"{table.name}.{column.name}" for table in TABLES if table.name in tables for column in table.columns]
     return missing + [name for name in ours if name not in columns]
@@ -181,10 +195,10 @@ def _check_texts(done: Mapping[int, tuple[str, str]], known: Sequence[Migration]
         if version not in ours:
             raise SinkRejected(
                 f"expected a database of at most migration {max(ours, default=0)}, got one with {name}: "
-                "a newer SchedMate has been here. Upgrade this one."
+                "a newer SchedMate migrated it. Upgrade this one."
             )
         if ours[version].checksum != checksum:
             raise SinkRejected(
                 f"expected {name} as it ran (checksum {checksum[:12]}…), got another text "
-                f"({ours[version].checksum[:12]}…). Restore the file: what ran is never edited, a change goes into a new one."
+                f"({ours[version].checksum[:12]}…). Restore the file, and put the change into a new one."
             )

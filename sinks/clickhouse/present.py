@@ -19,15 +19,6 @@ from .columns import micros
 from .faults import translated_errors
 from .table import Table
 
-_PARAMETER_BYTES = 60_000
-"""A server takes no form field beyond 128 KiB."""
-
-_SPAN_GAP = 600 * 10**6
-"""Microseconds: larger gaps split the query, so that one wrong clock does not fetch a job's whole past."""
-
-_SPANS = 20
-"""With more spans than this, ids are asked for one by one: slower than a few spans, faster than many."""
-
 _ID = attrgetter("id")
 _TIME = attrgetter("time")
 
@@ -47,8 +38,10 @@ def present(client: Client, table: Table, rows: Sequence[Record]) -> set[str]:
 def _by_time(client: Client, table: Table, rows: Sequence[Record]) -> set[str]:
     times = np.array(micros(map(_TIME, rows)))
     order = np.argsort(times)
-    spans = np.split(order, np.flatnonzero(np.diff(times[order]) > _SPAN_GAP) + 1)
-    if len(spans) > _SPANS:
+    # Gaps of more than ten minutes split the query, so that one wrong clock does not fetch a job's whole past.
+    spans = np.split(order, np.flatnonzero(np.diff(times[order]) > 600 * 10**6) + 1)
+    # With more spans than this, ids are asked for one by one: slower than a few spans, faster than many.
+    if len(spans) > 20:
         return _by_id(client, table, rows)
     there: set[str] = set()
     for span in spans:
@@ -89,7 +82,8 @@ def _parts(texts: Collection[str]) -> Iterator[list[str]]:
     for text in sorted(texts):
         # Escaping at worst triples the bytes on the wire.
         cost = 3 * len(text.encode()) + 4
-        if part and size + cost > _PARAMETER_BYTES:
+        # ClickHouse takes no form field beyond 128 KiB.
+        if part and size + cost > 60_000:
             yield part
             part, size = [], 0
         part.append(text)

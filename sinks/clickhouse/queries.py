@@ -15,10 +15,6 @@ from ..errors import SinkRejected
 from .faults import translated_errors
 from .incarnations import find_job
 
-_TITLE = re.compile(r"^-- title: (.+)$", re.MULTILINE)
-_ABOUT = re.compile(r"^-- about: (.+)$", re.MULTILINE)
-_PARAMETER = re.compile(r"^-- param (\w+) (\w+)(?: = (\S*))?: (.+)$", re.MULTILINE)
-
 
 @dataclass(frozen=True)
 class Parameter:
@@ -60,10 +56,14 @@ def queries() -> Mapping[str, Query]:
 
 
 def _read(name: str, text: str) -> Query:
-    title, about = _TITLE.search(text), _ABOUT.search(text)
+    title = re.search(r"^-- title: (.+)$", text, flags=re.MULTILINE)
+    about = re.search(r"^-- about: (.+)$", text, flags=re.MULTILINE)
     if title is None or about is None:
         raise ValueError(f"expected queries/{name}.sql to begin with '-- title: …' and '-- about: …'")
-    parameters = tuple(Parameter(*found.groups()) for found in _PARAMETER.finditer(text))
+    parameters = tuple(
+        Parameter(*found.groups())
+        for found in re.finditer(r"^-- param (\w+) (\w+)(?: = (\S*))?: (.+)$", text, flags=re.MULTILINE)
+    )
     sql = "\n".join(line for line in text.splitlines() if not line.startswith("-- ")).strip().rstrip(";")
     return Query(name, title.group(1), about.group(1), parameters, sql)
 
@@ -105,21 +105,19 @@ def checked(name: str, given: Mapping[str, str]) -> tuple[Query, dict[str, str]]
     if unknown:
         takes = ", ".join(parameter.name for parameter in query.parameters) or "no parameters"
         raise SinkRejected(f"query {name} takes {takes}; got {', '.join(unknown)}")
+    # Not every text is of these types.
+    restricted = {"UInt32": "a whole number from 0 on", "Float64": "a number"}
     for parameter in query.parameters:
         if parameter.name not in values:
             if parameter.default is None:
                 raise SinkRejected(f"query {name} needs {parameter.name} ({parameter.type}): {parameter.about}")
             values[parameter.name] = parameter.default
-        value, expected = values[parameter.name], _WORDS.get(parameter.type)
+        value, expected = values[parameter.name], restricted.get(parameter.type)
         if expected and not _is_of(parameter.type, value):
             raise SinkRejected(
                 f"query {name}: expected {expected} for {parameter.name} ({parameter.about}), got {value!r}"
             )
     return query, values
-
-
-_WORDS = {"UInt32": "a whole number from 0 on", "Float64": "a number"}
-"""Types of parameters that not every text is of."""
 
 
 def _is_of(kind: str, text: str) -> bool:
@@ -131,13 +129,21 @@ def _is_of(kind: str, text: str) -> bool:
         return False
 
 
-def ask(client: Client, sql: str, values: Mapping[str, str | list[str]] | None = None) -> QueryResult:
+def ask(
+    client: Client, sql: str, values: Mapping[str, str | list[str]] | None = None, *, typed: bool = False
+) -> QueryResult:
     """Return the answer to `sql`, with `values` (a list for an `Array(String)`) bound to its `{name:Type}` parameters.
+
+    Args:
+        client: Client of the database.
+        sql: The query.
+        values: Values of its parameters.
+        typed: A person typed the query: unknown names in it are the person's.
 
     Raises:
         SinkRejected: The server refuses it; the message states why.
         SinkUnavailable: The server is away.
     """
-    with translated_errors("asking ClickHouse"):
+    with translated_errors("asking ClickHouse", typed=typed):
         result = client.query(sql, parameters=dict(values or {}))
     return QueryResult(result.column_names, result.result_rows)

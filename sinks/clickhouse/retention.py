@@ -19,8 +19,6 @@ KEEP_DAYS = 90
 KEPT = (*(table.name for table in TABLES), ROLLUP)
 """Names of the tables whose rows can expire."""
 
-_TTL = re.compile(r"\bTTL stored \+ toIntervalDay\((\d+)\)")
-
 
 def set_retention(client: Client, keep_days: Mapping[str, int] | int = KEEP_DAYS) -> list[str]:
     """Make each table keep its rows for so many days, and return the names of the tables that were changed.
@@ -67,5 +65,5 @@ def _days(client: Client, table: str) -> int:
         raise SinkRejected(
             f"expected table {table} in database {client.database!r}, found none. Run `schedmate migrate`."
         )
-    found = _TTL.search(str(rows[0][0]))
+    found = re.search(r"\bTTL stored \+ toIntervalDay\((\d+)\)", str(rows[0][0]))
     return int(found.group(1)) if found else 0

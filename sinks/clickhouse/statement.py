@@ -31,13 +31,8 @@ SELECT lower(name) FROM system.table_functions
 UNION DISTINCT SELECT lower(name) FROM system.functions WHERE startsWith(lower(name), 'ai')
 """
 
-_SYNTAX_ERROR = 62
-"""ClickHouse's code of a text that is not one statement."""
-
-_SYSTEM = frozenset({"system", "information_schema", "INFORMATION_SCHEMA"})
 
 _QUOTED = re.compile(r"'(?:\\.|''|[^'\\])*'|`(?:\\.|[^`\\])*`|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
-_SECOND_EFFECT = re.compile(r"\b(INTO\s+OUTFILE|PARALLEL\s+WITH)\b", re.IGNORECASE)
 _NODE = re.compile(r"^ *(\w+) *(.*?)(?: \((?:alias|children) .*)?$", re.DOTALL)
 _NAME = re.compile(r"(?:(\w+)\.)?\w+")
 
@@ -61,18 +56,19 @@ def checked_statement(client: Client, sql: str, values: Mapping[str, str], *, em
     if first not in READING:
         _refuse(f"a statement that begins with {', '.join(READING[:-1])} or {READING[-1]}", first)
     plain = _QUOTED.sub("''", statement)
-    if found := _SECOND_EFFECT.search(plain):
+    if found := re.search(r"\b(INTO\s+OUTFILE|PARALLEL\s+WITH)\b", plain, flags=re.IGNORECASE):
         _refuse("a statement that only returns rows", found[1].upper())
     if first in ("SHOW", "EXISTS") and "(" in plain:  # the tree that is looked at below leaves its conditions out
         _refuse(f"{first} without parentheses", statement)
-    with translated_errors("checking the statement"):
+    with translated_errors("checking the statement", typed=True):
         lines = [str(row[0]) for row in client.query(f"EXPLAIN AST {statement}", parameters=dict(values)).result_rows]
         refused = frozenset(client.query(_REFUSED).result_columns[0]) - _TABLE_FUNCTIONS | _OUTSIDE
     nodes = [(found[1], found[2]) for found in map(_NODE.match, lines) if found]
     _check_explained(nodes)
     _check_functions(nodes, refused)
     _check_words(statement, frozenset(name for name in refused if name in _OUTSIDE or name.startswith("ai")))
-    _check_tables(nodes, frozenset({client.database or "", *_SYSTEM}) if embedded else None)
+    own = frozenset({client.database or "", "system", "information_schema", "INFORMATION_SCHEMA"})
+    _check_tables(nodes, own if embedded else None)
     return statement
 
 
@@ -81,7 +77,8 @@ def _formatted(client: Client, sql: str) -> str:
         try:
             rows = client.query("SELECT formatQuerySingleLine({statement:String})", parameters={"statement": sql})
         except ClickHouseError as error:
-            if isinstance(error, Error) and error.code == _SYNTAX_ERROR:
+            # ClickHouse's code of a text that is not one statement.
+            if isinstance(error, Error) and error.code == 62:
                 message = " ".join(str(error).split(": In scope", 1)[0].split())
                 raise SinkRejected(f"expected one statement of ClickHouse's SQL: {message[:300]}") from error
             raise

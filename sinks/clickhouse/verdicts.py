@@ -13,10 +13,6 @@ from schedmate_records import Failure
 from .faults import translated_errors
 from .tables import Row
 
-_IN_FORCE = (
-    "SELECT job, attempt, incarnation, revision, id FROM failures WHERE job IN {jobs:Array(String)} "
-    "ORDER BY job, attempt, incarnation, revision DESC, confidence DESC, id LIMIT 1 BY job, attempt, incarnation"
-)
 _JOBS = 500
 """Jobs asked for at once: some 10 KB of parameters, well below the 128 KiB that a server takes in a form field."""
 
@@ -44,6 +40,10 @@ def _in_force(client: Client, jobs: Sequence[str]) -> dict[tuple[str, int, str],
     found = {}
     for start in range(0, len(jobs), _JOBS):
         with translated_errors("looking for verdicts in force"):
-            rows = client.query(_IN_FORCE, parameters={"jobs": list(jobs[start : start + _JOBS])}).result_rows
+            rows = client.query(
+                "SELECT job, attempt, incarnation, revision, id FROM failures WHERE job IN {jobs:Array(String)} "
+                "ORDER BY job, attempt, incarnation, revision DESC, confidence DESC, id LIMIT 1 BY job, attempt, incarnation",
+                parameters={"jobs": list(jobs[start : start + _JOBS])},
+            ).result_rows
         found.update({tuple(attempt): (revision, id_) for *attempt, revision, id_ in rows})
     return found

@@ -13,7 +13,7 @@ from prometheus_client import Counter, Histogram
 from schedmate_records import Failure, JobMetric, Record
 
 from ..errors import SinkRejected, SinkUnavailable
-from .columns import micros
+from .columns import derived, micros
 from .faults import translated_errors
 from .migrate import check_schema
 from .present import present
@@ -25,13 +25,11 @@ from .verdicts import new_verdicts
 _INSERT_ROWS = 100_000
 """At most so many rows an insert: well below the million at which the server would cut a block in two."""
 
-_SOURCE_COLUMNS = ("src_topic", "src_partition", "src_offset")
-_SOURCE_VALUES = (attrgetter("topic"), attrgetter("partition"), attrgetter("offset"))
-_SOURCE_TYPES = ("String", "Int32", "Int64")
-
-
-_WRITE_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
-_END_TO_END_S = (0.25, 0.5, 1, 2, 3, 5, 10, 30, 60, 300, 1800)
+_SOURCE = tuple(
+    derived(f"src_{name}", type_, attrgetter(name))
+    for name, type_ in (("topic", "String"), ("partition", "Int32"), ("offset", "Int64"))
+)
+"""Columns of every table that are filled from the position of the message."""
 
 
 class WriterMetrics:
@@ -40,26 +38,26 @@ class WriterMetrics:
     def __init__(self) -> None:
         self.rows = Counter("schedmate_clickhouse_rows", "Rows inserted.", registry=None)
         self.repeats = Counter(
-            "schedmate_clickhouse_repeats", "Records that were in the batch or in the table already.", registry=None
+            "schedmate_clickhouse_repeats", "Records that were already in the batch or the table.", registry=None
         )
         self.inserts = Counter("schedmate_clickhouse_inserts", "Inserts acknowledged.", registry=None)
         self.swallowed = Counter(
             "schedmate_clickhouse_swallowed",
-            "Inserts that the server acknowledged and did not keep; they were sent again.",
+            "Inserts that the server acknowledged but did not store. They were sent again.",
             registry=None,
         )
         self.failures = Counter("schedmate_clickhouse_failures", "Batches that could not be written.", registry=None)
         self.write_duration = Histogram(
             "schedmate_clickhouse_write_duration_seconds",
             "Time to write one batch to all its tables.",
-            buckets=_WRITE_S,
+            buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
             unit="seconds",
             registry=None,
         )
         self.end_to_end = Histogram(
             "schedmate_clickhouse_end_to_end_seconds",
             "From the arrival of a job's newest line to the row that was made of it (job_metrics).",
-            buckets=_END_TO_END_S,
+            buckets=(0.25, 0.5, 1, 2, 3, 5, 10, 30, 60, 300, 1800),
             unit="seconds",
             registry=None,
         )
@@ -112,7 +110,7 @@ class ClickHouseWriter:
             return
         began = time.perf_counter()
         try:
-            client = self._opened()
+            client = self.client()
             for table, rows in _by_table(batch).items():
                 self._write_table(client, table, rows)
         except (SinkUnavailable, SinkRejected):
@@ -126,7 +124,8 @@ class ClickHouseWriter:
             self._client.close()
             self._client = None
 
-    def _opened(self) -> Client:
+    def client(self) -> Client:
+        """Return the open client; opened and checked where it is not open yet. Raises as `write` does."""
         if self._client is None:
             client = self._connect()
             try:
@@ -192,14 +191,14 @@ def _by_table(batch: Sequence[Row]) -> dict[Table, list[Row]]:
 def _insert(client: Client, table: Table, block: Sequence[Row], token: str) -> None:
     places = [position for position, _ in block]
     rows = [record for _, record in block]
-    columns = [column.values(rows) for column in table.columns]
-    columns += [list(map(get, places)) for get in _SOURCE_VALUES]
+    columns = (*table.columns, *_SOURCE)
+    values = [column.values(rows) for column in table.columns] + [column.values(places) for column in _SOURCE]
     with translated_errors(f"writing {len(rows)} rows to {table.name}"):
         client.insert(
             table.name,
-            columns,
-            column_names=[*(column.name for column in table.columns), *_SOURCE_COLUMNS],
-            column_type_names=[*(column.type for column in table.columns), *_SOURCE_TYPES],
+            values,
+            column_names=[column.name for column in columns],
+            column_type_names=[column.type for column in columns],
             column_oriented=True,
             settings={
                 "insert_deduplication_token": token,

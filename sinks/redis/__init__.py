@@ -3,7 +3,7 @@
 from .connect import check_redis, open_redis
 from .keys import PREFIX, Keys
 from .memory import MemoryState
-from .read_state import read_findings, read_job, read_jobs, read_node, read_quotas, read_states
+from .read_state import read_job, read_jobs, read_states
 from .state import RedisState, StateMetrics
 from .status import FailedAttempt, JobStatus, RankStatus
 
@@ -18,10 +18,7 @@ __all__ = [
     "StateMetrics",
     "check_redis",
     "open_redis",
-    "read_findings",
     "read_job",
     "read_jobs",
-    "read_node",
-    "read_quotas",
     "read_states",
 ]

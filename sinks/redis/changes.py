@@ -13,17 +13,12 @@ import msgspec
 import schedmate_records as records
 from schedmate_records import CheckpointState, ErrorType, EventKind, Position, Record, Severity
 
-_LARGEST_RANK = 10**9
-"""Above every rank, so that the lowest rank has the highest position and alone represents the job."""
-_SCHEDULED = 10**19
-"""Above every attempt: lifts the events of schedulers above those of pipes."""
 _STATES = {
     EventKind.SUBMITTED: "submitted",
     EventKind.STARTED: "running",
     EventKind.REQUEUED: "requeued",
     EventKind.ENDED: "ended",
 }
-_ONLY_WHEN_ENDED = ("exit_code", "signal", "scheduler_state", "ended")
 _json = msgspec.json.Encoder().encode
 
 
@@ -80,14 +75,24 @@ def _text(value: Any) -> str:
 
 
 def _fields(**values: Any) -> dict[str, str]:
+    return _named(values)
+
+
+def _named(values: Mapping[str, Any]) -> dict[str, str]:
     return {name: _text(value) for name, value in values.items()}
 
 
+def _prefixed(prefix: str, record: Record, names: str) -> dict[str, str]:
+    """Return the fields of a record that `names` lists, each under its name behind `prefix`."""
+    return {f"{prefix}_{name}": _text(getattr(record, name)) for name in names.split()}
+
+
 def _event(place: Position, event: records.JobEvent) -> list[SectionUpdate]:
-    if event.kind is EventKind.DESCRIBED:
+    if event.kind in (EventKind.DESCRIBED, EventKind.RANK_STARTED, EventKind.RANK_ENDED):
         return []
     # What a pipe reports changes nothing once a scheduler has reported the job, whatever attempt or time the pipe names.
-    lifted = _position(event.attempt + _SCHEDULED * (not event.by_producer), _micros(event.time), place.offset)
+    # 10**19 is above every attempt.
+    lifted = _position(event.attempt + 10**19 * (not event.by_producer), _micros(event.time), place.offset)
     at = _position(event.attempt, _micros(event.time), place.offset)
     if event.kind in (EventKind.PACKED, EventKind.UNPACKED):
         other_job = event.packed_with if event.kind is EventKind.PACKED else ""
@@ -109,6 +114,7 @@ def _event(place: Position, event: records.JobEvent) -> list[SectionUpdate]:
         "command": event.command,
         "directory": event.directory,
         "user": event.user,
+        "name": event.name,
         "branch": event.branch,
     }
     # An event that does not know does not take away what another one knew.
@@ -122,7 +128,7 @@ def _event(place: Position, event: records.JobEvent) -> list[SectionUpdate]:
             packed_with=None,
         )
     else:
-        fields |= dict.fromkeys(_ONLY_WHEN_ENDED, "")
+        fields |= dict.fromkeys(("exit_code", "signal", "scheduler_state", "ended"), "")
         if event.kind is EventKind.STARTED:
             fields |= _fields(started=event.time)
     change = SectionUpdate("job", event.job, "event_at", lifted, fields)
@@ -138,29 +144,14 @@ def _not_slowed(job: str, at: str) -> SectionUpdate:
 
 def _metric(place: Position, metric: records.JobMetric) -> list[SectionUpdate]:
     at = (_micros(metric.time), place.offset)
-    fields = _fields(
-        metric_attempt=metric.attempt,
-        metric_rank=metric.rank,
-        metric_time=metric.time,
-        step=metric.step,
-        epoch=metric.epoch,
-        step_time_s=metric.step_time_s,
-        throughput=metric.throughput,
-        throughput_unit=metric.throughput_unit,
-        loss=metric.loss,
-        metric_confidence=metric.confidence,
-        metric_method=metric.method,
-    )
-    rank = {
-        "attempt": metric.attempt,
-        "rank": metric.rank,
-        "node": metric.node,
-        "time": metric.time,
-        "step": metric.step,
-        "step_time_s": metric.step_time_s,
-    }
+    fields = _prefixed("metric", metric, "attempt rank time confidence method")
+    progress = ("step", "epoch", "step_time_s", "throughput", "throughput_unit", "loss", "loss_step")
+    fields |= {name: _text(getattr(metric, name)) for name in progress}
+    fields["loss_not_finite"] = _text(metric.loss_not_finite or None)
+    rank = {name: getattr(metric, name) for name in ("attempt", "rank", "node", "time", "step", "step_time_s")}
     # The job shows its lowest rank: the further down, the later its position counts.
-    lowest_first = max(_LARGEST_RANK - metric.rank, 0)
+    # 10**9 is above every rank.
+    lowest_first = max(10**9 - metric.rank, 0)
     return [
         SectionUpdate(
             "job", metric.job, "metric_at", _position(metric.attempt, lowest_first, *at), fields, newest_only=True
@@ -178,31 +169,25 @@ def _metric(place: Position, metric: records.JobMetric) -> list[SectionUpdate]:
 
 def _alarm(place: Position, alarm: records.Alarm) -> list[SectionUpdate]:
     at = _position(alarm.attempt, _micros(alarm.time), place.offset)
-    fields = {f"alarm_{alarm.kind}": alarm.detail if alarm.raised else ""}
-    return [SectionUpdate("job", alarm.job, f"alarm_{alarm.kind}_at", at, fields, newest_only=True)]
+    detail, since, attempt, over = (f"{name}alarm_{alarm.kind}" for name in ("", "since_", "attempt_", "over_"))
+    if alarm.raised:
+        fields = _named({detail: alarm.detail, since: alarm.since, attempt: alarm.attempt, over: None})
+    elif alarm.kind.describes_ended:
+        fields = _named({over: alarm.time})
+    else:
+        fields = dict.fromkeys((detail, since, attempt, over), "")
+    return [SectionUpdate("job", alarm.job, f"alarm_{alarm.kind}_at", at, fields)]
 
 
 def _checkpoint(place: Position, checkpoint: records.Checkpoint) -> list[SectionUpdate]:
     since, over = _micros(checkpoint.since), checkpoint.state is not CheckpointState.STARTED
-    save = _fields(
-        save=checkpoint.state.value,
-        save_attempt=checkpoint.attempt,
-        save_since=checkpoint.since,
-        save_time=checkpoint.time,
-        save_duration_s=checkpoint.usual_duration_s,
-        save_interval_s=checkpoint.interval_s,
-    )
+    save = _fields(save=checkpoint.state, save_duration_s=checkpoint.usual_duration_s)
+    save |= _prefixed("save", checkpoint, "attempt since time interval_s")
     newest = _position(checkpoint.attempt, checkpoint.number, over, place.offset)
     updates = [SectionUpdate("job", checkpoint.job, "save_at", newest, save, newest_only=True)]
     if checkpoint.state is CheckpointState.DURABLE:
-        fields = _fields(
-            checkpoint_attempt=checkpoint.attempt,
-            checkpoint_since=checkpoint.since,
-            checkpoint_time=checkpoint.time,
-            checkpoint_by=checkpoint.durable_by and checkpoint.durable_by.value,
-            checkpoint_step=checkpoint.step,
-            checkpoint_path=checkpoint.path,
-        )
+        fields = _fields(checkpoint_by=checkpoint.durable_by)
+        fields |= _prefixed("checkpoint", checkpoint, "attempt since time step path")
         at = _position(checkpoint.attempt, since, place.offset)
         updates.append(SectionUpdate("job", checkpoint.job, "checkpoint_at", at, fields, newest_only=True))
     return updates
@@ -211,23 +196,15 @@ def _checkpoint(place: Position, checkpoint: records.Checkpoint) -> list[Section
 def _failure(_: Position, failure: records.Failure) -> list[SectionUpdate]:
     root = failure.root
     fields = _fields(
-        verdict=failure.error_type.value,
-        verdict_attempt=failure.attempt,
-        verdict_revision=failure.revision,
-        verdict_time=failure.time,
-        verdict_message=failure.message,
-        verdict_component=failure.faulty_component.value,
-        verdict_signature=failure.signature,
-        verdict_source=failure.source.value,
+        verdict=failure.error_type,
+        verdict_component=failure.faulty_component,
         verdict_confirmed_by=_json(failure.confirmed_by).decode(),
         verdict_contradicted_by=_json(failure.contradicted_by).decode(),
-        verdict_node=failure.node,
-        verdict_restartable=failure.restartable,
-        verdict_confidence=failure.confidence,
-        verdict_final=failure.final,
         verdict_line=root and root.text,
         verdict_place=root and f"{root.topic}/{root.partition}/{root.offset}:{root.line}",
     )
+    plain = "attempt revision time message signature source node restartable confidence final"
+    fields |= _prefixed("verdict", failure, plain)
     at, field = _position(failure.attempt, failure.revision), f"failure:{failure.attempt}"
     kept = {name: fields[f"verdict_{name}"] for name in ("component", "signature", "message", "line")}
     summary = _json({"attempt": failure.attempt, "verdict": failure.error_type.value, **kept}).decode()
@@ -242,28 +219,14 @@ def _slowdown(place: Position, slowdown: records.Slowdown) -> list[SectionUpdate
     if slowdown.recovered is not None:  # it is over: the end of the packing took it away
         return []
     at = _position(slowdown.attempt, _micros(slowdown.time), place.offset)
-    fields = _fields(
-        slowed_by=slowdown.packed_job,
-        slowdown_ratio=slowdown.ratio,
-        slowdown_time=slowdown.time,
-        slowdown_attempt=slowdown.attempt,
-    )
+    fields = _fields(slowed_by=slowdown.packed_job) | _prefixed("slowdown", slowdown, "ratio time attempt")
     return [SectionUpdate("job", slowdown.job, "slowdown_at", at, fields, newest_only=True)]
 
 
 def _estimate(place: Position, estimate: records.Estimate) -> list[SectionUpdate]:
-    fields = _fields(
-        estimate_attempt=estimate.attempt,
-        estimate_time=estimate.time,
-        estimate_duration_s=estimate.duration_s,
-        estimate_low_s=estimate.duration_low_s,
-        estimate_high_s=estimate.duration_high_s,
-        estimate_remaining_s=estimate.remaining_s,
-        estimate_remaining_low_s=estimate.remaining_low_s,
-        estimate_remaining_high_s=estimate.remaining_high_s,
-        estimate_done=estimate.done,
-        estimate_method=estimate.method,
-    )
+    fields = _fields(estimate_low_s=estimate.duration_low_s, estimate_high_s=estimate.duration_high_s)
+    plain = "attempt time duration_s remaining_s remaining_low_s remaining_high_s done method"
+    fields |= _prefixed("estimate", estimate, plain)
     at = _position(estimate.attempt, estimate.revision, _micros(estimate.time), place.offset)
     updates = [SectionUpdate("job", estimate.job, "estimate_at", at, fields, newest_only=True)]
     if estimate.gpu_utilisation is not None:  # estimates from progress do not have it, and do not remove it
@@ -275,13 +238,7 @@ def _estimate(place: Position, estimate: records.Estimate) -> list[SectionUpdate
 def _decision(place: Position, decision: records.Decision) -> list[SectionUpdate]:
     if decision.action.on_node:
         return []
-    fields = _fields(
-        decision=decision.action.value,
-        decision_id=decision.id,
-        decision_time=decision.time,
-        decision_mode=decision.mode.value,
-        decision_reason=decision.reason,
-    )
+    fields = _fields(decision=decision.action) | _prefixed("decision", decision, "id time mode reason")
     at = _position(decision.attempt, _micros(decision.time), place.offset)
     return [SectionUpdate("job", decision.job, "decision_at", at, fields, newest_only=True)]
 
@@ -289,25 +246,14 @@ def _decision(place: Position, decision: records.Decision) -> list[SectionUpdate
 def _result(place: Position, result: records.DecisionResult) -> list[SectionUpdate]:
     if result.action.on_node:
         return []
-    fields = _fields(
-        outcome=result.outcome.value,
-        outcome_of=result.decision_id,
-        outcome_time=result.time,
-        outcome_detail=result.detail,
-        outcome_actuator=result.actuator,
-    )
+    fields = _fields(outcome=result.outcome, outcome_of=result.decision_id)
+    fields |= _prefixed("outcome", result, "time detail actuator")
     at = _position(result.attempt, _micros(result.time), result.outcome.final, place.offset)
     return [SectionUpdate("job", result.job, "outcome_at", at, fields, newest_only=True)]
 
 
 def _feedback(place: Position, feedback: records.Feedback) -> list[SectionUpdate]:
-    fields = _fields(
-        feedback_cause=feedback.cause,
-        feedback_attempt=feedback.attempt,
-        feedback_user=feedback.user,
-        feedback_time=feedback.time,
-        feedback_line=feedback.line,
-    )
+    fields = _prefixed("feedback", feedback, "cause attempt user time line")
     at = _position(feedback.attempt, _micros(feedback.time), place.offset)
     return [SectionUpdate("job", feedback.job, "feedback_at", at, fields, newest_only=True)]
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 _PASSING = ("OOM", "READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "MISCONF", "BUSY", "TRYAGAIN", "NOREPLICAS")
 """First words of errors that pass by themselves, or when an operator acts."""
-_MOVED = ("MOVED", "ASK", "CROSSSLOT")
-"""First words of errors of a Redis Cluster."""
 _CLUSTER = (
     "expected one Redis server, got a node of a Redis Cluster: SchedMate changes several keys in one step, and a cluster spreads "
     "them over its nodes. Name a Redis that is not in cluster mode in redis.url"
@@ -101,7 +99,8 @@ def translate_errors(client: "redis.Redis", doing: str) -> Iterator[None]:
     except redis.ResponseError as error:
         first = str(error).split(" ", 1)[0]
         passes = first in _PASSING or isinstance(error, redis.exceptions.OutOfMemoryError | redis.ReadOnlyError)
-        reason = f"{_CLUSTER} ({error})" if first in _MOVED else str(error)
+        # First words of errors of a Redis Cluster.
+        reason = f"{_CLUSTER} ({error})" if first in ("MOVED", "ASK", "CROSSSLOT") else str(error)
         raise (SinkUnavailable if passes else SinkRejected)(f"{doing}: {reason}") from error
     except (redis.ConnectionError, redis.TimeoutError, OSError) as error:
         message = f"{doing}: {network_error(error, _address(client)) or error}"

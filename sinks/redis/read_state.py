@@ -1,11 +1,11 @@
 """Reading the state back."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from schedmate_records import GpuSample, InvalidRecord, NodeFinding, Quota, Record, decode
+from schedmate_records import AlarmKind
 
 from .connect import translate_errors
 from .keys import PREFIX, Keys
@@ -14,10 +14,7 @@ from .status import FailedAttempt, JobStatus, RankStatus
 if TYPE_CHECKING:
     import redis
 
-_Kept = TypeVar("_Kept", bound=Record)
-
-_FIELDS = frozenset(JobStatus.__struct_fields__) - {"job", "ranks", "failures", "alarms"}
-_LISTS = {"nodes", "verdict_confirmed_by", "verdict_contradicted_by"}
+_FIELDS = frozenset(JobStatus.__struct_fields__) - {"job", "ranks", "failures", "alarms", "alarms_since"}
 
 
 def read_job(client: "redis.Redis", job: str, *, prefix: str = PREFIX) -> JobStatus | None:
@@ -50,47 +47,6 @@ def read_states(client: "redis.Redis", jobs: Sequence[str], *, prefix: str = PRE
     return {status.job: status for status in states if status is not None}
 
 
-def read_node(client: "redis.Redis", node: str, *, prefix: str = PREFIX) -> list[GpuSample]:
-    """Return the newest sample of every GPU of `node`, by number. Raises as `read_job` does."""
-    return sorted(_of_node(client, node, prefix, "gpu:", GpuSample), key=lambda sample: sample.gpu)
-
-
-def read_findings(client: "redis.Redis", node: str, *, prefix: str = PREFIX) -> list[NodeFinding]:
-    """Return the newest finding of every signature on `node`, the newest first. Raises as `read_job` does."""
-    return sorted(_of_node(client, node, prefix, "finding:", NodeFinding), key=lambda one: (-one.time, one.signature))
-
-
-def read_quotas(client: "redis.Redis", *, prefix: str = PREFIX) -> list[Quota]:
-    """Return the newest quota of every cluster, by name. Raises as `read_job` does."""
-    keys = Keys(prefix)
-    with translate_errors(client, "reading quotas from Redis"):
-        names = cast("list[str]", client.zrange(keys.clusters, 0, -1))
-        pipe = client.pipeline(transaction=False)
-        for name in sorted(names):
-            pipe.hget(keys.cluster(name), "quota")
-        found = pipe.execute() if names else []
-    kept = []
-    for text in filter(None, found):
-        try:
-            kept.append(decode(Quota, text.encode()))
-        except InvalidRecord:  # of a later version, whose fields we do not know
-            continue
-    return kept
-
-
-def _of_node(client: "redis.Redis", node: str, prefix: str, field: str, kind: type[_Kept]) -> list[_Kept]:
-    with translate_errors(client, "reading a node from Redis"):
-        found = cast("dict[str, str]", client.hgetall(Keys(prefix).node(node)))
-    kept = []
-    for name, text in found.items():
-        if name.startswith(field) and not name.endswith(":at"):
-            try:
-                kept.append(decode(kind, text.encode()))
-            except InvalidRecord:  # of a later version, whose fields we do not know
-                continue
-    return kept
-
-
 def _read(client: "redis.Redis", names: list[str], keys: Keys) -> list[JobStatus | None]:
     if not names:
         return []
@@ -101,6 +57,17 @@ def _read(client: "redis.Redis", names: list[str], keys: Keys) -> list[JobStatus
     with translate_errors(client, "reading jobs from Redis"):
         found = pipe.execute()
     return [status_of(name, found[2 * index], found[2 * index + 1]) for index, name in enumerate(names)]
+
+
+def _is_shown(kind: AlarmKind, fields: Mapping[str, str], attempt: int) -> bool:
+    """Return whether an alarm is raised, or was when the newest attempt ended and still describes it."""
+    if not fields.get(f"alarm_{kind}"):
+        return False
+    over = fields.get(f"over_alarm_{kind}")
+    if over is None:
+        return fields.get("state") != "ended" or kind.describes_ended
+    ended, of_attempt = fields.get("ended"), int(fields.get(f"attempt_alarm_{kind}", attempt))
+    return ended is not None and float(over) >= float(ended) and of_attempt == attempt
 
 
 def status_of(job: str, fields: Mapping[str, str], ranks: Mapping[str, str]) -> JobStatus | None:
@@ -117,13 +84,16 @@ def status_of(job: str, fields: Mapping[str, str], ranks: Mapping[str, str]) -> 
             values.pop(name, None)
     if values.get("verdict") == "none":
         values = {name: value for name, value in values.items() if not name.startswith("verdict")}
-    for name in _LISTS & values.keys():
+    for name in {"nodes", "verdict_confirmed_by", "verdict_contradicted_by"} & values.keys():
         values[name] = msgspec.json.decode(values[name] or "[]", type=list[str])
     texts = [text for name, text in fields.items() if name.startswith("failure:") and not name.endswith(":at")]
     failures = [msgspec.json.decode(text, type=FailedAttempt) for text in texts]
     values["failures"] = sorted(failures, key=lambda one: one.attempt)
-    alarms = {name: text for name, text in fields.items() if name.startswith("alarm_") and not name.endswith("_at")}
-    values["alarms"] = {name.removeprefix("alarm_"): text for name, text in sorted(alarms.items()) if text}
+    kinds = [kind for kind in AlarmKind if _is_shown(kind, fields, values["attempt"])]
+    values["alarms"] = {kind.value: fields[f"alarm_{kind}"] for kind in sorted(kinds)}
+    values["alarms_since"] = {
+        kind.value: since for kind in kinds if (since := fields.get(f"since_alarm_{kind}")) is not None
+    }
     values["job"] = job
     values["ranks"] = sorted((rank for rank in reports if rank.attempt == newest), key=lambda rank: rank.rank)
     return msgspec.convert(values, JobStatus, strict=False)

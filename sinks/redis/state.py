@@ -16,12 +16,6 @@ from .keys import PREFIX, Keys
 if TYPE_CHECKING:
     import redis
 
-KEEP_S = 7 * 86_400.0
-"""Seconds after which a silent job is forgotten, a week: Redis holds the current state, and ClickHouse the history."""
-KEEP_ENDED_S = 86_400.0
-"""A job that ended is shown until its owner has had a day to look."""
-KEEP_FORMATS_S = 10 * 366 * 86_400.0
-"""A format is asked about once, so it is kept until a person withdraws it."""
 _CHANGES_A_TRIP = 1000
 """Changes of one pipeline: Redis serves others in between, and its answers fit into memory."""
 
@@ -36,14 +30,14 @@ class StateMetrics:
             unit="seconds",
             registry=None,
         )
-        self.changes = Counter("schedmate_redis_changes", "Sections moved forward.", registry=None)
+        self.changes = Counter("schedmate_redis_changes", "Sections updated.", registry=None)
         self.late = Counter(
-            "schedmate_redis_late", "Sections left alone because what came was not newer.", registry=None
+            "schedmate_redis_late", "Sections not written because the stored one was as new.", registry=None
         )
         self.superseded = Counter(
-            "schedmate_redis_superseded", "Changes that a later one of the same batch made needless.", registry=None
+            "schedmate_redis_superseded", "Changes that a later change of the same batch replaced.", registry=None
         )
-        self.failures = Counter("schedmate_redis_failures", "Calls that raised.", registry=None)
+        self.failures = Counter("schedmate_redis_failures", "Calls that failed.", registry=None)
 
 
 class RedisState:
@@ -55,13 +49,14 @@ class RedisState:
         metrics: What was written so far.
     """
 
+    # A silent job is forgotten after a week: ClickHouse holds the history. A job that ended is shown for a day.
     def __init__(
         self,
         client: "redis.Redis",
         *,
         prefix: str = PREFIX,
-        keep_s: float = KEEP_S,
-        keep_ended_s: float = KEEP_ENDED_S,
+        keep_s: float = 7 * 86_400.0,
+        keep_ended_s: float = 86_400.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Set up; nothing is sent yet.
@@ -105,12 +100,13 @@ class RedisState:
         pipe = self._client.pipeline(transaction=False)
         for change in part:
             fields = [text for pair in change.fields.items() for text in pair]
+            # A format is asked about once, so it is kept for ten years, or until a person withdraws it.
             self._advance(
                 keys=self._keys_of(change),
                 args=[
                     change.section,
                     change.position,
-                    int(KEEP_FORMATS_S) if change.kind == "format" else self._keep_s,
+                    int(10 * 366 * 86_400.0) if change.kind == "format" else self._keep_s,
                     self._keep_ended_s,
                     now,
                     change.name,

@@ -42,6 +42,7 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
         command: Command line.
         directory: Working directory.
         user: Who submitted it.
+        name: Its name, as its user chose it.
         branch: Version-control branch.
         exit_code: Of an ended job.
         signal: That ended it.
@@ -56,6 +57,8 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
         throughput: In `throughput_unit`.
         throughput_unit: `samples/s`, ….
         loss: Training loss.
+        loss_not_finite: The newest loss is NaN or infinite.
+        loss_step: The step at which the loss was printed.
         metric_confidence: 0 to 1.
         metric_method: How the step time was obtained.
         verdict: Error type of the verdict in force; empty for none.
@@ -78,7 +81,8 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
         slowdown_ratio: Throughput after over before.
         slowdown_time: When that was measured.
         slowdown_attempt: The attempt that was slowed.
-        alarms: Those that are raised: the detail of each, by kind.
+        alarms: Those that are raised, or describe how the attempt ended: the detail of each, by kind.
+        alarms_since: When each began.
         checkpoint_since: When the last save that is complete began: work done since then would be lost.
         checkpoint_attempt: The attempt that saved it.
         checkpoint_time: When it was seen to be complete.
@@ -137,6 +141,7 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
     command: str = ""
     directory: str = ""
     user: str = ""
+    name: str = ""
     branch: str = ""
     exit_code: int | None = None
     signal: int | None = None
@@ -151,6 +156,8 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
     throughput: float | None = None
     throughput_unit: str = ""
     loss: float | None = None
+    loss_not_finite: bool = False
+    loss_step: int | None = None
     metric_confidence: float | None = None
     metric_method: str = ""
     verdict: str = ""
@@ -174,6 +181,7 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
     slowdown_time: float | None = None
     slowdown_attempt: int | None = None
     alarms: dict[str, str] = {}
+    alarms_since: dict[str, float] = {}
     checkpoint_since: float | None = None
     checkpoint_attempt: int | None = None
     checkpoint_time: float | None = None
@@ -221,11 +229,16 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
     def lost_s(self, now: float) -> float | None:
         """Return how many seconds of work would be lost if the attempt were stopped at `now`; None where that is not known.
 
-        It counts from the beginning of the attempt's last durable save, or from its start where it saved none.
+        It counts from the beginning of the attempt's last durable save, or from its start where it saved none, until the newest report:
+        a job that hangs does no work.
         """
         own = self.checkpoint_attempt is None or self.checkpoint_attempt == self.attempt
         since = self.checkpoint_since if own and self.checkpoint_since is not None else self.started
-        return None if since is None else max((now if self.ended is None else self.ended) - since, 0.0)
+        if since is None:
+            return None
+        reported = self.metric_time if self.metric_attempt == self.attempt else None
+        until = now if reported is None else reported
+        return max((until if self.ended is None else min(until, self.ended)) - since, 0.0)
 
     @property
     def lost_steps(self) -> int | None:

@@ -157,15 +157,12 @@ _HOW = "an administrator grants it with `schedmate acls grant {role} User:NAME`"
 def _may_join(connection: Connection, group: str) -> bool:
     with admin_client(connection, f"ask for the group {group}") as client:
         try:
-            with suppress(*_NO_ANSWER):
+            # A group that is not there yet, or a broker that never had one, is no reason against joining it.
+            with suppress(kafka.errors.RetriableError, kafka.errors.GroupIdNotFoundError):
                 client.describe_groups([group])
         except GroupAuthorizationFailedError:
             return False
     return True
-
-
-_NO_ANSWER = (kafka.errors.RetriableError, kafka.errors.GroupIdNotFoundError)
-"""A group that is not there yet, or on a broker that was never asked for one: nothing against joining it."""
 
 
 def _layout_problems(present: dict[str, int]) -> list[str]:

@@ -1,16 +1,14 @@
 """Reports to which topics and keys something was written, and keeps nothing of what was written."""
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
-import kafka
 from kafka.errors import KafkaError
 
 from ..changes import Change
 from ..transport import TransportError
 from .connection import Connection
-from .consumer import open_consumer, partitions_of
+from .consumer import open_consumer, parts_of, read_up_to
 from .errors import refused
 
 
@@ -58,12 +56,7 @@ class KafkaChanges:
         # 1 MB a fetch is enough: only keys are read.
         self._consumer = open_consumer(self._connection, group_id=None, max_partition_fetch_bytes=1 << 20)
         keyed, counted = (
-            [
-                kafka.TopicPartition(topic, number)
-                for topic in topics
-                for number in sorted(partitions_of(self._connection, self._consumer, topic))
-            ]
-            for topics in (self._topics, self._counted)
+            parts_of(self._connection, self._consumer, topics) for topics in (self._topics, self._counted)
         )
         self._consumer.assign([*keyed, *counted])  # kafka-python knows the leaders of assigned partitions alone
         self._consumer.pause(*counted)
@@ -84,14 +77,8 @@ class KafkaChanges:
                 consumer.seek(part, ends[part])
                 found.add(Change(part.topic))
                 behind.remove(part)
-        deadline = time.monotonic() + self._timeout_s
-        while behind:
-            for records in consumer.poll(timeout_ms=200).values():
-                found |= {Change(each.topic, _text(each.key)) for each in records}
-                deadline = time.monotonic() + self._timeout_s
-            behind = {part for part in behind if consumer.position(part) < ends[part]}
-            if time.monotonic() > deadline:
-                raise TransportError(f"no answer for {self._timeout_s:g} s while reading {', '.join(self._topics)}")
+        for each in read_up_to(consumer, {part: ends[part] for part in behind}, self._timeout_s, self._topics):
+            found.add(Change(each.topic, _text(each.key)))
         self._ends = ends
         return found
 

@@ -1,7 +1,7 @@
 """A `Consumer` on Kafka, and reading a topic back from its beginning."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -184,32 +184,17 @@ def read_back(
     """
     consumer = open_consumer(connection, group_id=until or None)
     try:
-        parts = [
-            kafka.TopicPartition(topic, number)
-            for topic in topics
-            for number in sorted(partitions_of(connection, consumer, topic))
-        ]
+        parts = parts_of(connection, consumer, topics)
         consumer.assign(parts)
         ends = consumer.end_offsets(parts)
-        starts = consumer.beginning_offsets(parts)
+        starts = consumer.beginning_offsets(parts) if since is None else offsets_since(consumer, parts, since)
         if until:
             ends = {part: min(ends[part], consumer.committed(part) or 0) for part in parts}
-        if since is not None:
-            found = consumer.offsets_for_times(dict.fromkeys(parts, int(since * 1000)))
-            starts = {part: found[part].offset if found.get(part) else ends[part] for part in parts}
         for part in parts:
             consumer.seek(part, starts[part])
-        waiting = {part for part in parts if starts[part] < ends[part]}
-        deadline = time.monotonic() + timeout
-        while waiting:
-            batches = consumer.poll(timeout_ms=500)
-            for part, records in batches.items():
-                yield from (as_message(record) for record in records if record.offset < ends[part])
-            waiting = {part for part in waiting if consumer.position(part) < ends[part]}
-            if batches:
-                deadline = time.monotonic() + timeout
-            elif time.monotonic() > deadline:
-                raise TransportError(f"no answer for {timeout:g} s while reading {', '.join(topics)} back")
+        for record in read_up_to(consumer, ends, timeout, topics):
+            if record.offset < ends[kafka.TopicPartition(record.topic, record.partition)]:
+                yield as_message(record)
     except KafkaError as error:
         raise refused(connection, error, f"read {', '.join(topics)}") from error
     finally:
@@ -244,12 +229,9 @@ def read_span(connection: Connection, place: Position, count: int, timeout: floa
         start = max(place.offset, consumer.beginning_offsets([part])[part])
         end = min(consumer.end_offsets([part])[part], start + count)
         consumer.seek(part, start)
-        deadline = time.monotonic() + timeout
-        while consumer.position(part) < end:
-            if time.monotonic() > deadline:
-                raise TransportError(f"no answer for {timeout:g} s while reading {place.topic}")
-            for records in consumer.poll(timeout_ms=500, max_records=count).values():
-                yield from (as_message(record) for record in records if record.offset < end)
+        for record in read_up_to(consumer, {part: end}, timeout, [place.topic], count):
+            if record.offset < end:
+                yield as_message(record)
     except KafkaError as error:
         raise refused(connection, error, f"read {place.topic}") from error
     finally:
@@ -262,3 +244,37 @@ def partitions_of(connection: Connection, consumer: Any, topic: str) -> set[int]
     if not found:
         raise unreadable(connection, topic)
     return found
+
+
+def parts_of(connection: Connection, consumer: Any, topics: Sequence[str]) -> list[Any]:
+    """Return all partitions of `topics`. Raises `TransportError` where one is not there or may not be seen."""
+    return [
+        kafka.TopicPartition(topic, number)
+        for topic in topics
+        for number in sorted(partitions_of(connection, consumer, topic))
+    ]
+
+
+def offsets_since(consumer: Any, parts: Sequence[Any], since: float) -> dict[Any, int]:
+    """Return where each partition holds the first message from `since`, in seconds since 1970, or its end."""
+    ends = consumer.end_offsets(parts)
+    found = consumer.offsets_for_times(dict.fromkeys(parts, int(since * 1000)))
+    return {part: found[part].offset if found.get(part) else ends[part] for part in parts}
+
+
+def read_up_to(
+    consumer: Any, ends: Mapping[Any, int], timeout_s: float, topics: Sequence[str], limit: int | None = None
+) -> Iterator[Any]:
+    """Yield the records of assigned partitions until each is read to its end in `ends`, and some behind it. A poll takes `limit` at most.
+
+    Raises:
+        TransportError: Nothing came for `timeout_s`.
+    """
+    deadline = time.monotonic() + timeout_s
+    while any(consumer.position(part) < end for part, end in ends.items()):
+        if time.monotonic() > deadline:
+            raise TransportError(f"no answer for {timeout_s:g} s while reading {', '.join(topics)}")
+        # The ends are known beforehand: a look waits only for what is on its way, 200 ms at a time.
+        for records in consumer.poll(timeout_ms=200, max_records=limit).values():
+            yield from records
+            deadline = time.monotonic() + timeout_s

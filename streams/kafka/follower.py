@@ -1,15 +1,13 @@
 """Reads topics up to their present ends, again and again, without a group."""
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
-import kafka
 from kafka.errors import KafkaError
 
 from ..transport import Message, TransportError
 from .connection import Connection
-from .consumer import as_message, open_consumer, partitions_of
+from .consumer import as_message, offsets_since, open_consumer, parts_of, read_up_to
 from .errors import refused
 
 
@@ -57,29 +55,15 @@ class KafkaFollower:
             self._consumer = open_consumer(self._connection, group_id=None)
             self._begin()
         ends = self._consumer.end_offsets(list(self._consumer.assignment()))
-        found: list[Message] = []
-        deadline = time.monotonic() + self._timeout_s
-        while any(self._consumer.position(part) < end for part, end in ends.items()):
-            if time.monotonic() > deadline:
-                raise TransportError(f"no answer for {self._timeout_s:g} s while reading {', '.join(self._topics)}")
-            # The end is known beforehand: a look waits only for what is on its way, 200 ms at a time.
-            for records in self._consumer.poll(timeout_ms=200).values():
-                found += map(as_message, records)
-                deadline = time.monotonic() + self._timeout_s
+        found = [as_message(each) for each in read_up_to(self._consumer, ends, self._timeout_s, self._topics)]
         self._next = {part: self._consumer.position(part) for part in ends}
         return found
 
     def _begin(self) -> None:
-        parts = [
-            kafka.TopicPartition(topic, number)
-            for topic in self._topics
-            for number in sorted(partitions_of(self._connection, self._consumer, topic))
-        ]
+        parts = parts_of(self._connection, self._consumer, self._topics)
         self._consumer.assign(parts)
         if self._since is not None and not self._next:
-            found = self._consumer.offsets_for_times(dict.fromkeys(parts, int(self._since * 1000)))
-            ends = self._consumer.end_offsets(parts)
-            self._next = {part: found[part].offset if found.get(part) else ends[part] for part in parts}
+            self._next = offsets_since(self._consumer, parts, self._since)
         for part in parts:
             if part in self._next:
                 self._consumer.seek(part, self._next[part])

@@ -38,7 +38,7 @@ class AnsweringMetrics:
 
     def __init__(self) -> None:
         self.questions = Counter("schedmate_model_worker_questions", "Questions read.", registry=None)
-        self.answered = Counter("schedmate_model_worker_answered", "Answers made.", registry=None)
+        self.answered = Counter("schedmate_model_worker_answered", "Answers written.", registry=None)
         self.expired = Counter(
             "schedmate_model_worker_expired",
             "Questions dropped because they could not be answered in time.",
@@ -51,17 +51,17 @@ class AnsweringMetrics:
         )
         self.nothing_to_ask = Counter(
             "schedmate_model_worker_nothing_to_ask",
-            "Questions about formats that are known by now, or without a template.",
+            "Questions about formats that are known meanwhile, or without a template.",
             registry=None,
         )
         self.unanswered = Counter(
             "schedmate_model_worker_unanswered",
-            "Questions to which a model gave no answer of use, or that were over budget.",
+            "Questions without a usable answer, or over budget.",
             registry=None,
         )
         self.dead_letters = Counter(
             "schedmate_model_worker_dead_letters",
-            "Messages that held no question, or one that could not be dealt with.",
+            "Messages without a valid question.",
             registry=None,
         )
 

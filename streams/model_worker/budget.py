@@ -4,9 +4,6 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 
-JOBS = 10_000
-"""Jobs whose questions are remembered; beyond it the one that asked longest ago is forgotten."""
-
 
 class HourlyBudget:
     """Counts questions over the last hour. Not safe for threads.
@@ -35,7 +32,8 @@ class HourlyBudget:
         spent.append(now)
         if job:
             self._jobs.move_to_end(job)
-            if len(self._jobs) > JOBS:
+            # Beyond 10,000 jobs the one that asked longest ago is forgotten.
+            if len(self._jobs) > 10_000:
                 self._jobs.popitem(last=False)
         return True
 

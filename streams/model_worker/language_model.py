@@ -32,13 +32,11 @@ class ModelUnavailable(ModelError):
     """No model can be asked now: ask again later."""
 
 
-_SAY_NO_MORE = "Answer with one JSON object inside the given schema, and nothing else."
-
-
 def messages_of(prompt: Prompt) -> list[dict[str, str]]:
     """Return the conversation that puts `prompt` to a chat model."""
+    closing = "Answer with one JSON object inside the given schema, and nothing else."
     return [
-        {"role": "system", "content": f"{prompt.instructions}\n{_SAY_NO_MORE}"},
+        {"role": "system", "content": f"{prompt.instructions}\n{closing}"},
         {"role": "user", "content": prompt.data},
     ]
 

@@ -58,10 +58,10 @@ class ModelMetrics:
     """What became of questions."""
 
     def __init__(self) -> None:
-        self.asked = Counter("schedmate_language_model_asked", "Questions that were put to a server.", registry=None)
-        self.answered = Counter("schedmate_language_model_answered", "Answers inside the schema.", registry=None)
+        self.asked = Counter("schedmate_language_model_asked", "Questions sent to a server.", registry=None)
+        self.answered = Counter("schedmate_language_model_answered", "Answers that match the schema.", registry=None)
         self.outside_schema = Counter(
-            "schedmate_language_model_outside_schema", "Answers that were JSON but outside the schema.", registry=None
+            "schedmate_language_model_outside_schema", "Answers in JSON that do not match the schema.", registry=None
         )
         self.retries = Counter("schedmate_language_model_retries", "Attempts after the first.", registry=None)
         self.failed = Counter(
@@ -69,21 +69,21 @@ class ModelMetrics:
         )
         self.over_budget = Counter(
             "schedmate_language_model_over_budget",
-            "Questions not asked because the budget of the job or of the hour was spent.",
+            "Questions not asked because the budget of the job or the hour was used up.",
             registry=None,
         )
         self.resting = Counter(
             "schedmate_language_model_resting",
-            "Questions not asked because every server had failed lately.",
+            "Questions not asked because all servers failed recently.",
             registry=None,
         )
         self.crowded = Counter(
-            "schedmate_language_model_crowded", "Questions given up because no place came free in time.", registry=None
+            "schedmate_language_model_crowded", "Questions dropped because no slot became free in time.", registry=None
         )
         self.under_way = Gauge("schedmate_language_model_under_way", "Questions in flight.", registry=None)
         self.request_duration = Histogram(
             "schedmate_language_model_request_duration_seconds",
-            "Time that an answer took.",
+            "Time to answer, in seconds.",
             buckets=(0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60),
             unit="seconds",
             registry=None,

@@ -18,8 +18,6 @@ BATCH = 32
 """Texts of a request: their vectors, of up to 4096 numbers, fit into the largest answer that is read."""
 LONGEST = 400
 """Characters of a text that are sent: models take some hundred tokens."""
-TIMEOUT_S = 5.0
-"""Seconds that a request may take."""
 
 
 class ServedEmbedder:
@@ -31,9 +29,7 @@ class ServedEmbedder:
         timeout_s: Seconds that a request may take.
     """
 
-    def __init__(
-        self, server: HttpModelServer, breaker: CircuitBreaker | None = None, timeout_s: float = TIMEOUT_S
-    ) -> None:
+    def __init__(self, server: HttpModelServer, breaker: CircuitBreaker | None = None, timeout_s: float = 5.0) -> None:
         self._server, self._breaker, self._timeout_s = server, breaker or CircuitBreaker(), timeout_s
         self._width = 0
         self.name = server.url

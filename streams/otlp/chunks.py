@@ -15,14 +15,7 @@ from ..transport import Message
 from .request import log_records
 
 JOB: Final = ("job", "job_id", "slurm.job.id", "slurm_job_id")
-ATTEMPT: Final = ("attempt", "slurm.restart.count")
-RANK: Final = ("rank", "slurm.proc.id")
-NODE: Final = ("host.name", "k8s.node.name", "node", "host")
-STREAM: Final = ("log.iostream", "stream")
-"""Attributes that name the stream of a line; of several the first counts. Those of OpenTelemetry's conventions are among them."""
 
-_STREAMS: Final = {"stdout": "stdout", "stderr": "stderr", "out": "stdout", "err": "stderr"}
-"""Names of the two streams; the short ones are the endings of files."""
 
 MOST_LINES: Final = 100_000
 """Lines of one request at most."""
@@ -30,9 +23,6 @@ MOST_JOBS: Final = 1000
 """Jobs of one request at most: far more than print within a collector's batch, and a bound for what one message can lead to."""
 _NUMBERS: Final = 1 << 17
 """Numbers that each request has for its pieces: more than it may hold lines."""
-_LINE_END: Final = re.compile(r"\r?\n")
-_REDRAW: Final = re.compile(r"[^\r]+\r?")
-r"""A `\r` with nothing before it redraws nothing."""
 _LONGEST: Final = 32 << 10
 """Lines and characters of a chunk, and characters of a piece, at most: those of pipes."""
 
@@ -111,13 +101,13 @@ def _source(attributes: Mapping[str, Any], whose: str) -> LineSource:
         )
     if whose and job != whose:
         raise InvalidRecord(f"expected lines of job {whose!r}, the message's key, got some of {job[:200]!r}")
-    stream = _text(attributes, STREAM)
+    stream = _text(attributes, ("log.iostream", "stream"))
     source = LineSource(
         job=job,
-        attempt=_count(attributes, ATTEMPT),
-        node=_text(attributes, NODE),
-        rank=_count(attributes, RANK),
-        stream=_STREAMS.get(stream, "stdout"),
+        attempt=_count(attributes, ("attempt", "slurm.restart.count")),
+        node=_text(attributes, ("host.name", "k8s.node.name", "node", "host")),
+        rank=_count(attributes, ("rank", "slurm.proc.id")),
+        stream={"stdout": "stdout", "stderr": "stderr", "out": "stdout", "err": "stderr"}.get(stream, "stdout"),
     )
     check(LogChunk(**source._asdict(), lines=[], time=0.0))
     return source
@@ -141,13 +131,14 @@ def _pieces(body: str) -> Iterator[tuple[str, bool]]:
     A piece is a line, a redraw of a progress bar with its `\r`, or a part of either that is too long for a chunk.
     """
     for line in _lines(body):
-        for piece in _REDRAW.findall(line) if line else ("",):
+        # A `\r` with nothing before it redraws nothing.
+        for piece in re.findall(r"[^\r]+\r?", line) if line else ("",):
             parts = [piece[at : at + _LONGEST] for at in range(0, len(piece), _LONGEST)] or [""]
             yield from ((part, place < len(parts) - 1) for place, part in enumerate(parts))
 
 
 def _lines(body: str) -> list[str]:
-    lines = _LINE_END.split(body)
+    lines = re.split(r"\r?\n", body)
     return lines if lines[-1] else lines[:-1]
 
 
@@ -170,7 +161,7 @@ def _chunk(message: Message, source: LineSource, pieces: list[_Piece]) -> LogChu
     first = pieces[0].time
     after, latest = [], 0
     for piece in pieces:  # collectors set times by what they parsed: one that goes back counts as at once
-        # The first and the last piece of a chunk are at most six days apart.
+        # At most six days lie between the first and the last piece of a chunk.
         latest = max(latest, min(int((piece.time - first) * 1000), 6 * 86_400_000))
         after.append(latest)
     chunk = LogChunk(

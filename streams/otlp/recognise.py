@@ -3,11 +3,8 @@
 import re
 from typing import Final
 
-_JSON: Final = re.compile(rb'\s*\{\s*"resourceLogs"\s*:\s*\[')
 _RESOURCE_LOGS: Final = b"\n"
 """First byte in protobuf: field 1, of a length that follows. A line of text does not begin with a newline."""
-_OF_RESOURCE_LOGS: Final = (0x0A, 0x12, 0x1A)
-"""Bytes with which its own fields begin: resource, scopes, the address of a schema."""
 
 
 def is_otlp(value: bytes) -> bool:
@@ -18,14 +15,15 @@ def is_otlp(value: bytes) -> bool:
 def is_json(value: bytes) -> bool:
     """Return whether `value` is such a request as `otlp_json`."""
     # 128 bytes hold the first name of a request.
-    return value[:1] in (b"{", b" ") and _JSON.match(value[:128]) is not None
+    return value[:1] in (b"{", b" ") and re.match(rb'\s*\{\s*"resourceLogs"\s*:\s*\[', value[:128]) is not None
 
 
 def _is_protobuf(value: bytes) -> bool:
     if value[:1] != _RESOURCE_LOGS:
         return False
     start, end = _field(value, 1, len(value))
-    if end - start < 2 or value[start] not in _OF_RESOURCE_LOGS or value[end : end + 1] not in (b"", _RESOURCE_LOGS):
+    # The fields of the structure begin with these bytes: resource, scopes, the address of a schema.
+    if end - start < 2 or value[start] not in (0x0A, 0x12, 0x1A) or value[end : end + 1] not in (b"", _RESOURCE_LOGS):
         return False
     return _field(value, start + 1, end) != (0, 0)
 

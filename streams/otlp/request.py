@@ -83,12 +83,9 @@ class _Request(msgspec.Struct, rename="camel"):
     resource_logs: list[_ResourceLogs] = []
 
 
-_DECODER: Final = msgspec.json.Decoder(_Request)
-
-
 def _of_json(value: bytes) -> Iterator[LogRecord]:
     try:
-        request = _DECODER.decode(value)
+        request = msgspec.json.decode(value, type=_Request)
     except NOT_JSON as error:
         raise InvalidRecord(f"expected an OpenTelemetry request as JSON: {error}") from error
     for resource in request.resource_logs:

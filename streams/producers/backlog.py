@@ -16,9 +16,6 @@ from .progress import Progress
 from .rest import Rest, Start
 from .unsafe_slices import UnsafeSlices
 
-WINDOW_BYTES = 1 << 20
-"""Bytes that are written, beyond those that memory may hold, before the shipping process must have some of them safe."""
-
 
 class Budgets(NamedTuple):
     """Bytes to keep in memory (twice: before they are written, and until they are safe) and on disk."""
@@ -128,10 +125,11 @@ class Backlog:
                 self.overflow.refuses = False
             if self.unsafe.choose():
                 return True
-            if self.unsafe.size > self._budgets.memory + WINDOW_BYTES:
+            # At most 1 MB is written beyond what memory may hold before the shipping process must have some of it safe.
+            if self.unsafe.size > self._budgets.memory + (1 << 20):
                 return False
             if not self.overflow.size:
-                piece = self.queue.take()
+                piece = self.queue.pop()
                 if piece is not None:
                     self.unsafe.add(piece)
                     self.changed.notify_all()
@@ -184,7 +182,7 @@ class Backlog:
         written = True
         while written:
             with self.changed:
-                if self.stopped or self.overflow.refuses or (piece := self.queue.take()) is None:
+                if self.stopped or self.overflow.refuses or (piece := self.queue.pop()) is None:
                     return
                 self._moving = piece
                 self.changed.notify_all()

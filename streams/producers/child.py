@@ -40,13 +40,6 @@ SI_KERNEL = 0x80
 """`si_code` of a signal that the terminal sent: to the whole foreground group, so the command has it already."""
 
 
-NO_ROOM = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSYS})
-"""Errors that are not about the command: it can run in place of this process."""
-BLOCK = 64 * 1024
-"""Bytes of one read (see `passthrough`)."""
-LOOK_MS = 200
-
-
 class Child:
     """A command that runs, with pipes in place of its stdout and stderr; standard input is inherited.
 
@@ -61,7 +54,7 @@ class Child:
         """Start `command`. Must be called while the process has one thread: its signals are held back until `wait`."""
         hold_standard_descriptors()
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-        # Where a parent had the ends of children ignored, nobody would ever learn of this one's.
+        # Where a parent had the ends of children ignored, the end of this one would be lost.
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self.command = command
         self.began, self.clock = time.time(), time.monotonic()
@@ -83,7 +76,14 @@ class Child:
                 setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
             )
         except (OSError, ValueError) as error:
-            if len(pipes) < 2 or getattr(error, "errno", None) in NO_ROOM:
+            # These errors are not about the command: it can run in place of this process.
+            if len(pipes) < 2 or getattr(error, "errno", None) in (
+                errno.EAGAIN,
+                errno.ENOMEM,
+                errno.EMFILE,
+                errno.ENFILE,
+                errno.ENOSYS,
+            ):
                 for descriptor in [each for pair in pipes for each in pair]:
                     os.close(descriptor)
                 pipes, self.sources = [], []
@@ -121,7 +121,8 @@ class Child:
                 poller.register(source, select.POLLIN)
         ended: int | None = None if self._pid else self._status
         while sinks or ended is None:
-            ready = poller.poll(LOOK_MS)
+            # The command's end is noticed within 200 ms where its children keep the streams open.
+            ready = poller.poll(200)
             if ended is None:
                 ended = self._look()
             elif not ready:
@@ -210,9 +211,9 @@ def _exit_status(status: int) -> int:
 
 
 def _copy(source: int, sink: int) -> bool:
-    """Copy one block. False at the end of the source, or where nobody reads the sink."""
+    """Copy one block. False at the end of the source, or where the reader of the sink is gone."""
     try:
-        data = os.read(source, BLOCK)
+        data = os.read(source, 64 * 1024)
     except OSError:
         return False
     view = memoryview(data)
@@ -223,6 +224,6 @@ def _copy(source: int, sink: int) -> bool:
             select.select([], [sink], [])
         except BrokenPipeError:
             return False
-        except OSError:  # a full disk, say: the stream goes on
+        except OSError:  # a full disk, for example: the stream goes on
             break
     return bool(data)

@@ -23,16 +23,22 @@ class Ready(Generic[Chunk]):
         self.record, self.pieces, self.after, self.next_seq = record, pieces, after, next_seq
 
 
+_EVEN_SILENCE, _LONGEST_SILENCE = 600.0, 4 * 3600.0
+"""Seconds of a silence with heartbeats at even intervals, and with any: an alarm needs one within seconds of its limit."""
+
+
 class ChunkLimits(NamedTuple):
     """When a chunk is closed: `pieces`, `size` in bytes, `seconds` since its first piece. Whichever comes first.
 
-    After `silence` seconds without a piece a heartbeat reports that the job is silent: a job that hangs prints nothing.
+    After `silence` seconds without a piece a heartbeat reports that the job is silent, since a job that hangs prints nothing and the last
+    reports wait for more. Others follow every `again` seconds for ten minutes, then after each tenth of the silence, for four hours.
     """
 
     pieces: int = 500
     size: int = 64 * 1024
     seconds: float = 0.5
-    silence: float = 60.0
+    silence: float = 3.0
+    again: float = 10.0
 
 
 SHIPPED = ChunkLimits()
@@ -60,14 +66,13 @@ class Chunker(Generic[Chunk]):
         heartbeats: bool = True,
     ) -> None:
         self._make = make
-        # Each of the eight heartbeats of a silence comes twice as late as the one before: about four hours in all.
-        self._heartbeats = 8 if heartbeats else 0
+        self._heartbeats = heartbeats
         self._seq = seq
         self._limits = limits
         self._start = self._after = start
         self._heard: float | None = None
         self._heard_time = 0.0
-        self._told = 0
+        self._next_beat = limits.silence
         self._clear()
 
     @property
@@ -80,9 +85,9 @@ class Chunker(Generic[Chunk]):
         """When the next chunk is due if no piece comes, on the clock of `add`; None where none will be."""
         if self._lines:
             return self._opened + self._limits.seconds
-        if self._heard is None or self._told >= self._heartbeats:
+        if self._heard is None or not self._heartbeats or self._next_beat > _LONGEST_SILENCE:
             return None
-        return self._heard + self._limits.silence * (1 << self._told)
+        return self._heard + self._next_beat
 
     def add(self, pieces: Pieces, now: float) -> list[Ready[Chunk]]:
         """Take `pieces` in at `now` (a clock that never goes back) and return the chunks that they complete."""
@@ -133,13 +138,14 @@ class Chunker(Generic[Chunk]):
 
     def _heartbeat(self, now: float) -> Ready[Chunk]:
         assert self._heard is not None
-        self._told += 1
+        silence = now - self._heard
+        self._next_beat = silence + max(self._limits.again, silence / 10 if silence >= _EVEN_SILENCE else 0.0)
         record = self._make(
             seq=self._seq,
             first_line=self._after.line,
             first_piece=self._after.piece,
             lines=[],
-            time=self._heard_time + now - self._heard,
+            time=self._heard_time + silence,
             after_ms=[],
             cut=[],
         )
@@ -155,7 +161,7 @@ class Chunker(Generic[Chunk]):
 
     def _add_pieces(self, pieces: Pieces, start: int, end: int, now: float) -> None:
         first_time = pieces.first_time if start == 0 else pieces.time
-        self._heard, self._heard_time, self._told = now, pieces.time, 0
+        self._heard, self._heard_time, self._next_beat = now, pieces.time, self._limits.silence
         if not self._lines:
             self._opened, self._time = now, first_time
             self._first_line, self._first_piece = pieces.numbers[start], pieces.first + start

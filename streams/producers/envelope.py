@@ -19,10 +19,6 @@ TOPICS = (LOGS, EVENTS)
 """Topics that a spool may hold: it belongs to the user of a job, and the sender of what is left in it may have more rights than a pipe."""
 
 
-FULL = "the broker was away and the spool full"
-"""Why lines are given up as a rule."""
-
-
 class InvalidEntry(ValueError):
     """Bytes that are not an envelope. The message states what was expected and what came."""
 
@@ -89,7 +85,9 @@ def unpack(payload: bytes) -> Envelope:
     )
 
 
-def loss(source: Source, lines: int, now: float, place: str = "", why: str = FULL) -> Envelope:
+def loss(
+    source: Source, lines: int, now: float, place: str = "", why: str = "the broker was away and the spool full"
+) -> Envelope:
     """Return the record that states, at `now`, that `lines` lines of `source` were given up; one with the same `place` is a repeat."""
     message = job_event(
         id=f"producer/{source.job}/{source.attempt}/{LINES_LOST}/{source.ordering_key}/{place or format(now, '.3f')}",

@@ -37,13 +37,17 @@ class UnknownJob(ValueError):
 class Identity:
     """Whose lines these are (see `records.LogChunk`).
 
-    `whole` is true where this process is all of the job as far as the environment shows, and no scheduler reports when the job ends.
+    `whole` is true where this process is all of the job as far as the environment shows, and `part` where it is one of its ranks; of both
+    only where no scheduler reports when the job ends.
     """
 
-    __slots__ = ("attempt", "job", "node", "rank", "whole")
+    __slots__ = ("attempt", "job", "node", "part", "rank", "whole")
 
-    def __init__(self, job: str, attempt: int = 0, node: str = "", rank: int = 0, *, whole: bool = False) -> None:
-        self.job, self.attempt, self.node, self.rank, self.whole = job, attempt, node, rank, whole
+    def __init__(
+        self, job: str, attempt: int = 0, node: str = "", rank: int = 0, *, whole: bool = False, part: bool = False
+    ) -> None:
+        self.job, self.attempt, self.node, self.rank = job, attempt, node, rank
+        self.whole, self.part = whole, part
 
 
 def identify(
@@ -85,8 +89,9 @@ def identify(
         alone = _alone(env)
     else:
         alone = False  # who numbers ranks has several
-    whole = alone and found not in {_slurm(env, clusters), env.get("SLURM_JOB_ID"), env.get("SLURM_ARRAY_JOB_ID")}
-    return Identity(found, attempt, node or env.get("SLURMD_NODENAME") or hostname().split(".")[0], rank, whole=whole)
+    unscheduled = found not in {_slurm(env, clusters), env.get("SLURM_JOB_ID"), env.get("SLURM_ARRAY_JOB_ID")}
+    host = node or env.get("SLURMD_NODENAME") or hostname().split(".")[0]
+    return Identity(found, attempt, host, rank, whole=alone and unscheduled, part=unscheduled and not alone)
 
 
 def state_directory(environment: Mapping[str, str]) -> str:

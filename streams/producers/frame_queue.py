@@ -12,9 +12,6 @@ from .overflow import Slice
 from .progress import Totals
 from .rest import Start
 
-SLICE_BYTES = 256 << 10
-"""Bytes that are written, moved and kept together."""
-
 
 class _Frame:
     """A frame, and the bytes and newlines of `stream` that it represents. `stream` is -1 for a frame of no stream.
@@ -90,7 +87,7 @@ class FrameQueue:
             self._add_gap(stream, time)
         self._frames.append(_Frame(frames.close()))
 
-    def take(self) -> Slice | None:
+    def pop(self) -> Slice | None:
         """Remove and return the oldest frames, about `SLICE_BYTES`; None where the queue is empty."""
         if self._returned is not None:
             piece, self._returned = self._returned, None
@@ -101,7 +98,8 @@ class FrameQueue:
         parts: list[bytes] = []
         size, start, ended = 0, self._taken, False
         totals = start.totals
-        while self._frames and size < SLICE_BYTES:
+        # 256 KB are written, moved and kept together.
+        while self._frames and size < (256 << 10):
             frame = self._frames.popleft()
             parts += (frame.head, frame.payload)
             size += len(frame.head) + len(frame.payload)

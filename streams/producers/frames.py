@@ -18,12 +18,6 @@ _HEAD = struct.Struct("<BBdI")
 _GAP = struct.Struct("<QQ")
 _STATUS = struct.Struct("<i")
 
-PAYLOAD_LIMIT = 1 << 20
-"""Bytes of a payload at most: a read of the pass-through is smaller."""
-
-SAME_SECONDS = 0.001
-"""Reads of one stream that arrived within this time become one: arrival is kept in milliseconds."""
-
 
 class Block(NamedTuple):
     """Bytes of one stream that arrived together."""
@@ -104,13 +98,15 @@ class FrameReader:
         parts: list[bytes] = []
         while end - at >= _HEAD.size:
             kind, which, arrived, size = _HEAD.unpack_from(data, at)
-            if kind > CLOSE or which > 1 or size > PAYLOAD_LIMIT:
+            # A read of the pass-through is smaller than 1 MB.
+            if kind > CLOSE or which > 1 or size > (1 << 20):
                 raise InvalidFrames(f"expected a frame of a pipe, got {data[at : at + _HEAD.size]!r}")
             start = at + _HEAD.size
             if end - start < size:
                 break
             at = start + size
-            if parts and (kind != DATA or which != stream or not 0 <= arrived - time < SAME_SECONDS):
+            # Arrival is kept in milliseconds: reads of one stream within one become one.
+            if parts and (kind != DATA or which != stream or not 0 <= arrived - time < 0.001):
                 yield Block(stream, time, b"".join(parts))
                 parts = []
             if kind != DATA:

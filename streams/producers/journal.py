@@ -29,8 +29,6 @@ COMMAND = (
 )
 AGAIN_S = 10.0
 """Seconds between two starts of a program that ended: one that fails at once costs next to nothing."""
-READ = 64 * 1024
-"""Bytes of one read: what a pipe holds."""
 LONGEST = 1 << 20
 """Bytes of an entry at most. A placeholder replaces the text of a longer one: it is a core dump or the like."""
 PLACEHOLDER = "[schedmate: an entry of the journal that could not be read]"
@@ -118,7 +116,8 @@ class SystemJournal:
             os.set_blocking(self._process.stdout.fileno(), False)
         assert self._process.stdout is not None
         try:
-            data = os.read(self._process.stdout.fileno(), READ)
+            # A pipe holds 64 KB.
+            data = os.read(self._process.stdout.fileno(), 64 * 1024)
         except BlockingIOError:
             return b""
         if not data:  # it ended, and is started again

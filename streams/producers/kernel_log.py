@@ -18,11 +18,6 @@ from schedmate_records import NodeLogChunk
 log = structlog.get_logger(__name__)
 
 
-_RECORD = re.compile(rb"(\d+),(\d+),(\d+),[^;]*;([^\n]*)")
-_ESCAPED = re.compile(rb"\\x([0-9a-f]{2})")
-_BOOT = Path("/proc/sys/kernel/random/boot_id")
-
-
 class KernelLog:
     """Reads records and makes chunks of them.
 
@@ -48,7 +43,7 @@ class KernelLog:
     ) -> None:
         self.ready: deque[NodeLogChunk] = deque()
         self._file, self._node = file, node
-        self._producer = f"{node}-kmsg-{(boot or _BOOT.read_text().strip())[:8]}"
+        self._producer = f"{node}-kmsg-{(boot or Path('/proc/sys/kernel/random/boot_id').read_text().strip())[:8]}"
         self._clock, self._monotonic = clock, monotonic
 
     def read(self) -> int:
@@ -80,7 +75,7 @@ class KernelLog:
                 continue
             if not record:
                 break
-            if (parts := _RECORD.match(record)) is not None:
+            if (parts := re.match(rb"(\d+),(\d+),(\d+),[^;]*;([^\n]*)", record)) is not None:
                 found.append((int(parts[2]), booted + int(parts[3]) / 1e6, _plain(parts[4])))
         return found
 
@@ -113,5 +108,7 @@ class KernelLog:
 
 def _plain(text: bytes) -> str:
     r"""Return `text` with the kernel's `\x5c` for a backslash and the like undone, save for control characters."""
-    undone = _ESCAPED.sub(lambda code: code[0] if int(code[1], 16) < 32 else bytes([int(code[1], 16)]), text)
+    undone = re.sub(
+        rb"\\x([0-9a-f]{2})", lambda code: code[0] if int(code[1], 16) < 32 else bytes([int(code[1], 16)]), text
+    )
     return undone.decode(errors="backslashreplace")

@@ -1,4 +1,4 @@
-"""What a pipe reports of the command that it runs: when it began, and how it ended.
+"""What a pipe reports of the command that it runs, a whole job or a rank of one: when it began, and how it ended.
 
 Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """
@@ -10,7 +10,7 @@ import pwd
 import shlex
 from typing import TYPE_CHECKING
 
-from .pipe_records import ENDED, PIPE, STARTED, job_event
+from .pipe_records import ENDED, PIPE, RANK_ENDED, RANK_STARTED, STARTED, job_event
 from .pipe_settings import COMMAND_LIMIT, working_directory
 
 if TYPE_CHECKING:
@@ -40,16 +40,16 @@ class Life:
 
     def started(self) -> Outgoing:
         """Return the event of the start."""
-        return self._event(STARTED, self._run.began)
+        return self._event(STARTED if self._run.rank is None else RANK_STARTED, self._run.began)
 
     def ended(self, now: float, status: int | None) -> Outgoing:
         """Return the event of the end: `status` is the exit code, -N where signal N killed the command, None where it is not known."""
-        at = max(now, self._run.began)
+        at, kind = max(now, self._run.began), ENDED if self._run.rank is None else RANK_ENDED
         if status is None:
-            return self._event(ENDED, at, detail="its output ended; how it ended is not known")
+            return self._event(kind, at, detail="its output ended; how it ended is not known")
         if status < 0:
-            return self._event(ENDED, at, signal=-status)
-        return self._event(ENDED, at, exit_code=status, signal=0)
+            return self._event(kind, at, signal=-status)
+        return self._event(kind, at, exit_code=status, signal=0)
 
     def _event(self, kind: str, at: float, **how: object) -> Outgoing:
         who = self._who
@@ -62,6 +62,7 @@ class Life:
             time=at,
             scheduler=PIPE,
             nodes=[who.node] if who.node else [],
+            rank=self._run.rank,
             **self._about,
             **how,
         )

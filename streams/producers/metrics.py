@@ -44,20 +44,20 @@ class CollectorMetrics:
         self.lines = Counter(f"{prefix}_lines", "Lines: pieces that ended with a newline.", registry=None)
         self.read_bytes = Counter(f"{prefix}_read_bytes", "Bytes read from files.", unit="bytes", registry=None)
         self.chunks = Counter(f"{prefix}_chunks", "Chunks handed over for shipping.", registry=None)
-        self.files = Gauge(f"{prefix}_files", "Files followed now.", registry=None)
+        self.files = Gauge(f"{prefix}_files", "Files that are read.", registry=None)
         self.files_refused = Counter(
             f"{prefix}_files_refused",
-            "Files whose job is not known, or that could not be read.",
+            "Files without a known job, or that could not be read.",
             registry=None,
         )
         self.files_untrusted = Counter(
             f"{prefix}_files_untrusted",
-            "Of these, files that may not report for the job that their name gives, or that are behind a link.",
+            "Files that may not report for the job in their name, or that are links.",
             registry=None,
         )
         self.files_rewritten = Counter(
             f"{prefix}_files_rewritten",
-            "Files that were truncated or written anew after they had been read; they are read from their beginning.",
+            "Files that were truncated or rewritten after they were read. They are read again from the beginning.",
             registry=None,
         )
         self.skipped_bytes = Counter(
@@ -86,10 +86,10 @@ class IntakeMetrics:
     def __init__(self) -> None:
         prefix = "schedmate_pipe_intake"
         self.connections = Counter(f"{prefix}_connections", "Connections of pipes.", registry=None)
-        self.entries = Counter(f"{prefix}_entries", "Messages of pipes that the broker has.", registry=None)
+        self.entries = Counter(f"{prefix}_entries", "Messages of pipes that the broker acknowledged.", registry=None)
         self.refused = Counter(
             f"{prefix}_refused",
-            "Messages refused for good: their user may not report for the job, or they are not messages of a pipe.",
+            "Messages rejected: their user may not report for the job, or they are not messages of a pipe.",
             registry=None,
         )
         self.turned_away = Counter(

@@ -14,11 +14,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
 
-F_SETPIPE_SZ = 1031
-"""Linux: how much a pipe holds (named in `fcntl` since Python 3.10)."""
-BLOCK = 64 * 1024
-"""Bytes of one read: what a pipe holds, and small enough for the allocator to reuse."""
-
 
 class Ended(Enum):
     """Why a pump stopped."""
@@ -59,7 +54,8 @@ class Passthrough:
         """Copy until the source ends, the sink is closed, or a stop is asked for."""
         while True:
             try:
-                data = os.read(self._source, BLOCK)
+                # 64 KB: what a pipe holds, and small enough for the allocator to reuse.
+                data = os.read(self._source, 64 * 1024)
             except BlockingIOError:
                 if self._wait_for_input():
                     continue
@@ -115,4 +111,5 @@ class Passthrough:
 def widen(pipe: int) -> None:
     """Let a pipe hold 1 MB instead of 64 KB where the system allows it, so that a burst does not block its writer."""
     with suppress(OSError):
-        fcntl.fcntl(pipe, F_SETPIPE_SZ, 1 << 20)
+        # Linux's F_SETPIPE_SZ, named in `fcntl` since Python 3.10.
+        fcntl.fcntl(pipe, 1031, 1 << 20)

@@ -1,6 +1,6 @@
 r"""Finds the job of a file in its path.
 
-A pattern is a regular expression with a group named `job` and, if the path says so, `rank`, `stream`, `attempt`, `node` and `cluster`
+A pattern is a regular expression with a group named `job` and, where the path holds them, `rank`, `stream`, `attempt`, `node` and `cluster`
 (a Slurm cluster other than the local one): `(?P<job>\d+)_(?P<rank>\d+)\.(?P<stream>out|err)$`.
 """
 
@@ -10,8 +10,6 @@ from schedmate_records import LogChunk, NodeLogChunk, UserError
 from schedmate_records.cluster_names import LOCAL, qualified
 
 GROUPS = frozenset({"job", "rank", "stream", "attempt", "node", "cluster"})
-
-_STREAMS = {"err": "stderr", "stderr": "stderr", "e": "stderr"}
 
 
 class InvalidPattern(UserError, ValueError):
@@ -51,7 +49,7 @@ class JobPattern:
             rank=int(numbers[0]),
             attempt=int(numbers[1]),
             node=said.get("node", node),
-            stream=_STREAMS.get(said.get("stream", ""), "stdout"),
+            stream={"err": "stderr", "stderr": "stderr", "e": "stderr"}.get(said.get("stream", ""), "stdout"),
             lines=[],
             time=0.0,
         )

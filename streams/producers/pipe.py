@@ -1,6 +1,6 @@
 """`schedmate pipe`: passes a job's output through and ships a copy of it.
 
-Filter form: standard input to standard output. Wrap form: follows a command (`child`) and passes its two streams through apart.
+Filter form: standard input to standard output. Wrap form: follows a command (`child`) and passes its two streams through separately.
 
 In both, the job comes first. The bytes go from read to write in a process that does nothing else; splitting, chunking, compression
 and the network live in a second process (`shipping_process`), with a bounded queue between the two (`tap`). If the second process
@@ -32,17 +32,9 @@ if TYPE_CHECKING:
     from .child import Child
     from .environment import Identity
 
-SHARE = 0.01
-"""The part of a job's time for which its end may be held up, so that what it printed last is acknowledged when it is over."""
-LEAVING_SECONDS = 0.03
-"""The part of that time that is kept for writing the rest to disk, for a fork and for the end of this process."""
-
-LINGER_SECONDS = 0.2
-"""How long the streams may stay open, with nothing in them, after the command ended before a process of our own takes them over."""
-
 
 def fresh_name(node: str) -> str:
-    """Return a producer name that nobody has used: each start numbers its lines anew."""
+    """Return a producer name that was never used: each start numbers its lines anew."""
     plain = "".join(letter if letter.isascii() and (letter.isalnum() or letter in ".-") else "_" for letter in node)
     return f"{plain or 'node'}-{os.getpid()}-{os.urandom(6).hex()}"
 
@@ -74,7 +66,9 @@ def run_pipe(
             chunk_lines=int(numbers["chunk_lines"]),
             chunk_seconds=numbers["chunk_seconds"],
             log=log,
-            run=ShippingRun(began, command) if identity.whole else None,
+            run=ShippingRun(began, command, None, identity.rank if identity.part else None)
+            if identity.whole or identity.part
+            else None,
             receiver=receiver,
         )
     return follow(child, settings, connect) if child else filter_through(settings, connect)
@@ -87,7 +81,7 @@ def filter_through(settings: PipeSettings | None, connect: Callable[[], Producer
     a terminal, signals keep their meaning.)
 
     Returns:
-        The exit status: 0; 1 where a block could not be written; -SIGPIPE where nobody reads the output any more.
+        The exit status: 0; 1 where a block could not be written; -SIGPIPE where the reader of the output is gone.
     """
     began = time.monotonic()
     hold_standard_descriptors()
@@ -112,7 +106,7 @@ def filter_through(settings: PipeSettings | None, connect: Callable[[], Producer
 
 
 def follow(child: Child, settings: PipeSettings | None, connect: Callable[[], Producer]) -> int:
-    """Pass the stdout and stderr of a command that was just started through apart, and ship both.
+    """Pass the stdout and stderr of a command that was just started through separately, and ship both.
 
     A child of the command that keeps its streams open after it ended (a daemon) keeps being read, by a process in the background.
 
@@ -143,7 +137,8 @@ def _end_of_command(
     settings: PipeSettings | None,
 ) -> None:
     """Pass on and ship what the command printed last; what its own children still print, in the background."""
-    while not (ended := streams.wait(LINGER_SECONDS)) and not streams.quiet:
+    # Streams that stay open and empty 0.2 s after the command's end are read by a process in the background.
+    while not (ended := streams.wait(0.2)) and not streams.quiet:
         pass
     _end(shipping, status)
     if not ended:
@@ -216,7 +211,7 @@ class _Streams:
 
     def _pump(self, number: int) -> None:
         if self._pumps[number].run() is not Ended.STOPPED:
-            # Closed at once: where nobody reads our output, the command shall learn it as it would without us.
+            # Closed at once: where the reader of our output is gone, the command gets SIGPIPE as it would without us.
             os.close(self._open.pop(number))
 
 
@@ -256,10 +251,12 @@ def _end(shipping: ShippingProcess | None, status: int | None) -> None:
 
 
 def _finish(shipping: ShippingProcess | None, settings: PipeSettings | None, began: float) -> None:
-    """Wait for the shipping process as long as a job that began at `began` may be held up, and say once what did not go well."""
+    """Wait for the shipping process as long as a job that began at `began` may be held up, and report once what did not go well."""
     if shipping is None or settings is None:
         return
-    share = min(SHARE * (time.monotonic() - began), settings.close_timeout) - LEAVING_SECONDS
+    # 0.03 s are kept for writing the rest to disk, for a fork and for the end of this process.
+    # The end of a job may be held up for 1 % of its time, so that what it printed last is acknowledged when it is over.
+    share = min(0.01 * (time.monotonic() - began), settings.close_timeout) - 0.03
     report = shipping.finish(max(settings.hold, share))
     if report.kept and report.away:
         say(

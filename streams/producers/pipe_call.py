@@ -57,8 +57,9 @@ def identified(
             faults.append(f"nothing is shipped: {type(error).__name__}: {error}")
             return None
         else:
-            # Without its rank nobody knows whether it is all of the job.
-            found.whole = found.whole and len(env) == len(environment) and "rank" not in options
+            # Without its rank it is unknown whether it is all of the job.
+            certain = len(env) == len(environment) and ("rank" not in options or numbers.get("rank") is not None)
+            found.whole, found.part = found.whole and certain, found.part and certain
             return found
 
 
@@ -73,11 +74,11 @@ def checked_number(name: str, value: object, faults: list[str]) -> int | float:
             read = -1
         if least <= read < 1e9:
             return read
-    faults.append(f"expected a positive number for producer.{name}, got {shown(value)}: it is {default:g}")
+    faults.append(f"expected a positive number for producer.{name}, got {short_repr(value)}: it is {default:g}")
     return default
 
 
-def shown(value: object) -> str:
+def short_repr(value: object) -> str:
     """Return the beginning of a value from a settings file, for a message."""
     try:
         return repr(value)[:80]

@@ -1,7 +1,7 @@
 """Where the collector takes in what pipes without a Kafka client hand over (`collector_connection`).
 
-Anybody on the host may connect. The kernel says who does, and a message is taken only where that user may speak for the job in it, as
-`FileTrust` has it for files. Each client is read only as far as it is answered, so none takes the memory or the turn of others.
+Anybody on the host may connect. The kernel names the user, and a message is taken only where that user may write for the job in it, by
+the rules of `FileTrust`. Each client is read only as far as it is answered, so none takes the memory or the turn of others.
 """
 
 import os
@@ -35,21 +35,14 @@ log = structlog.get_logger(__name__)
 ENTRY_BYTES = 1 << 20
 """The largest entry; the worst chunk of a pipe is smaller."""
 CLIENTS_PER_USER = 256
+"""Maximum connections of one user, so that one user cannot use up the file descriptors of the intake."""
 BACKLOG = 128
 """Who may wait to be taken in."""
-UNANSWERED_BYTES = 2 << 20
-"""What a client may have under way; what it writes beyond stays in its socket."""
-UNREAD_BYTES = 256 << 10
-"""Answers that a client may leave unread before no more of it is looked at."""
-TURN = 64
-"""Entries of one client that are looked at before the next client has its turn."""
-RETRY_SECONDS = 0.05
-"""How soon an entry is looked at again for which there was no room, or whose job's owner is being asked for."""
 _PEER = struct.Struct("3i")
 
 
 class SocketInUse(UserError, ValueError):
-    """The socket cannot be opened; the message says what to do."""
+    """The socket cannot be opened; the message states what to do."""
 
 
 class InvalidFrame(ValueError):
@@ -57,7 +50,7 @@ class InvalidFrame(ValueError):
 
 
 class _Client:
-    """One connection: its user, what it wrote, and what it is to be told."""
+    """One connection: its user, what it wrote, and the answers to it."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.socket = connection
@@ -73,7 +66,8 @@ class _Client:
     @property
     def reads(self) -> bool:
         """True where more may be read."""
-        return self.waiting is None and self.unanswered < UNANSWERED_BYTES and len(self.answers) < UNREAD_BYTES
+        # A client may have 2 MB unacknowledged and 256 KB of answers unread; what it writes beyond stays in its socket.
+        return self.waiting is None and self.unanswered < (2 << 20) and len(self.answers) < (256 << 10)
 
     def next_entry(self) -> tuple[int, bytes] | None:
         """Return the next complete entry and its number. Raises `InvalidFrame`."""
@@ -101,11 +95,11 @@ class PipeIntake:
 
     Args:
         path: The socket; its directory must be there.
-        trust: Who may speak for a job.
+        trust: Who may write for a job.
         offer: Takes an envelope for shipping. False where there is no room now.
 
     Raises:
-        SocketInUse: Another collector listens there, or something else stands there.
+        SocketInUse: Another collector listens there, or something else is there.
         OSError: It cannot be made there.
     """
 
@@ -159,15 +153,16 @@ class PipeIntake:
                 self._advance(client)
 
     def _patience(self) -> float | None:
-        """Return for how long there is nothing to do, where nobody writes; None: for ever."""
+        """Return for how long there is nothing to do while no client writes; None: for ever."""
         if any(client.unfinished for client in self._clients):
             return 0.0
-        return RETRY_SECONDS if any(client.waiting for client in self._clients) else None
+        # An entry waits 0.05 s for room, or for the answer about its job's owner.
+        return 0.05 if any(client.waiting for client in self._clients) else None
 
     # --- connections --------------------------------------------------------------------------------------------------
 
     def _accept(self) -> None:
-        """Take in who waits: all of them, so that whoever connects again and again keeps nobody out."""
+        """Accept all waiting connections, so that a client that connects again and again keeps no other out."""
         with suppress(OSError):
             for _ in range(BACKLOG):
                 self._take_in(self._listener.accept()[0])
@@ -212,9 +207,10 @@ class PipeIntake:
         if client.waiting is not None:
             number, envelope = client.waiting
             client.waiting = None
-            self._take(client, number, envelope)
+            self._offer_if_trusted(client, number, envelope)
         try:
-            for _ in range(TURN):
+            # After 64 entries the next client has its turn.
+            for _ in range(64):
                 if not client.reads or (entry := client.next_entry()) is None:
                     break
                 self._look(client, *entry)
@@ -256,9 +252,9 @@ class PipeIntake:
         envelope.source, envelope.lines = _counted_by(record, client.user)
         client.unanswered += envelope.size
         envelope.done = partial(self._done, client, number, envelope.size)
-        self._take(client, number, envelope)
+        self._offer_if_trusted(client, number, envelope)
 
-    def _take(self, client: _Client, number: int, envelope: Envelope) -> None:
+    def _offer_if_trusted(self, client: _Client, number: int, envelope: Envelope) -> None:
         job = envelope.source.job
         objection = self._trust.objection(job, client.user, private=True, what="pipe")
         if objection and not self._trust.scheduler_away(job):
@@ -269,7 +265,7 @@ class PipeIntake:
 
     def _refuse(self, client: _Client, number: int, reason: str) -> None:
         self.metrics.refused.inc()
-        if not client.complained:  # once: whoever connects could fill the disk with ours
+        if not client.complained:  # once: a client could fill the disk with these messages
             client.complained = True
             log.warning("pipe_refused", user=name_of(client.user), reason=reason)
         client.answer(number, REFUSED, reason)

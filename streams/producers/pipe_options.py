@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class UsageError(ValueError):
-    """Arguments that cannot be understood; the message says what was expected."""
+    """Arguments that cannot be understood; the message states what was expected."""
 
 
 def parse(arguments: Sequence[str], names: Collection[str], faults: list[str]) -> tuple[dict[str, str], list[str]]:

@@ -12,6 +12,7 @@ from ..producer import Outgoing
 LOGS, EVENTS = "job-logs", "pipe-events"
 PRODUCER, PIPE = "producer", "pipe"
 STARTED, ENDED, LINES_LOST = "started", "ended", "lines_lost"
+RANK_STARTED, RANK_ENDED = "rank_started", "rank_ended"
 
 
 def log_chunk(**fields: object) -> Outgoing:

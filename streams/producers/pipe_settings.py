@@ -20,16 +20,19 @@ COMMAND_LIMIT = 1000
 class ShippingRun(NamedTuple):
     """What runs: since when, in seconds since 1970, the command (empty where a filter cannot know it), and where.
 
-    The directory is None where it is this process's own.
+    The directory is None where it is this process's own; `rank` is None where it is the whole job.
     """
 
     began: float
     command: Sequence[str] = ()
     directory: str | None = None
+    rank: int | None = None
 
     @property
     def incarnation(self) -> str:
-        """The incarnation of a job that no scheduler reports: its start (`schedmate_records/incarnation.py`)."""
+        """The incarnation of a job that no scheduler reports: its start (`schedmate_records/incarnation.py`). Ranks have none in common."""
+        if self.rank is not None:
+            return ""
         seconds, milliseconds = divmod(int(self.began * 1000), 1000)
         return time.strftime("pipe:%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{milliseconds:03d}Z"
 
@@ -48,7 +51,7 @@ class PipeSettings(NamedTuple):
         chunk_lines: Pieces of a chunk at most.
         chunk_seconds: Seconds after its first piece when a chunk is closed.
         log: File for the shipping process's own log; None for none. Its terminal is the job's and is left alone.
-        run: What runs, where this pipe is to tell of its start and its end; None where somebody else does.
+        run: What runs, where this pipe reports its start and its end; None where another program does.
         receiver: What the pipe ships to, for people.
     """
 
@@ -67,11 +70,11 @@ class PipeSettings(NamedTuple):
 
 
 class ShippingReport(NamedTuple):
-    """What the shipping process says once it has read all: when nothing can be lost any more, and again at its end.
+    """What the shipping process reports once it has read all: when nothing can be lost any more, and again at its end.
 
     Attributes:
         kept: Lines that wait in the spool.
-        lost: Lines given up and not yet told to anyone.
+        lost: Lines given up and not yet reported.
         away: The broker does not answer.
         refused: Lines that will never be taken.
         refusal: Why not.
@@ -101,7 +104,7 @@ def describe(settings: PipeSettings) -> bytes:
         command: list[str] = []
         for word in run.command:
             command.append(word[: COMMAND_LIMIT - sum(map(len, command))])
-        about += [run.began, command, working_directory()]
+        about += [run.began, command, working_directory(), run.rank is not None]
     return json.dumps(about).encode()
 
 
@@ -110,15 +113,15 @@ def described(about: bytes) -> PipeSettings:
     import json  # noqa: PLC0415
 
     found = json.loads(about)
-    kinds = [str, str, int, str, int, float, list, str]
-    if not isinstance(found, list) or [type(each) for each in found] not in (kinds, kinds[:5]):
+    kinds = [str, str, int, str, int, float, list, str, bool]
+    if not isinstance(found, list) or [type(each) for each in found] not in (kinds, kinds[:8], kinds[:5]):
         raise ValueError(f"expected the description of a pipe, got {about[:80]!r}")
     name, job, attempt, node, rank, *run = found
     return PipeSettings(
-        Identity(job, attempt, node, rank, whole=bool(run)),
+        Identity(job, attempt, node, rank, whole=bool(run) and not any(run[3:])),
         name,
         "",
-        run=ShippingRun(run[0], tuple(map(str, run[1])), run[2]) if run else None,
+        run=ShippingRun(run[0], tuple(map(str, run[1])), run[2], rank if any(run[3:]) else None) if run else None,
     )
 
 

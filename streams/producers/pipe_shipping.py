@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from .pipe_settings import PipeSettings
     from .progress import Progress
 
-LOOK_SECONDS = 0.05
-"""How often what is sent and not safe yet is looked at."""
-
 
 class Received(NamedTuple):
     """What a shipping process starts with.
@@ -77,7 +74,7 @@ def ship(
             if not read:
                 break
             for item in reader.feed(read):
-                job.take(item, time.monotonic())
+                job.accept(item, time.monotonic())
                 job.note_safe()
                 kept.store()
         job.ship_due(time.monotonic())
@@ -102,7 +99,8 @@ def _wait_ms(job: PipeStreams) -> float | None:
     """Return for how long there is nothing to do, where nothing comes; None: for ever."""
     waits = [] if job.deadline is None else [max(0.0, job.deadline - time.monotonic())]
     if job.unsafe:
-        waits.append(LOOK_SECONDS)
+        # What is sent and not safe yet is looked at every 0.05 s.
+        waits.append(0.05)
     return min(waits) * 1000 + 1 if waits else None
 
 
@@ -152,4 +150,4 @@ class _Kept:
         if self._rest is None:
             self._rest = Rest.open(self._directory, fcntl.LOCK_EX)
             return self._rest is not None
-        return self._rest.take(fcntl.LOCK_EX)
+        return self._rest.change_lock(fcntl.LOCK_EX)

@@ -54,7 +54,7 @@ def read_rest(job: PipeStreams, reader: FrameReader, rest: Rest, position: int |
                 job.jump(part.totals)
             else:
                 for item in reader.feed(part):
-                    job.take(item, time.monotonic())
+                    job.accept(item, time.monotonic())
             yield
     job.jump_to_end()
 
@@ -89,12 +89,12 @@ class PipeStreams:
         """True where something was offered that was not safe when it was last looked at."""
         return bool(self._events) or any(each.pending for each in self._streams)
 
-    def take(self, item: Block | Gap | End | Close, now: float) -> None:
+    def accept(self, item: Block | Gap | End | Close, now: float) -> None:
         """Take in what the pass-through wrote."""
         if isinstance(item, Close):
             self.closed = True
         elif not isinstance(item, End):
-            self._streams[item.stream].take(item, now)
+            self._streams[item.stream].accept(item, now)
         elif self._progress.safe_events < ENDED:
             for each in self._streams:
                 each.ship(each.chunker.flush())
@@ -121,7 +121,7 @@ class PipeStreams:
             each.finish(now)
 
     def note_safe(self, *, everything: bool = False) -> None:
-        """Note in the progress what is safe by now: all that was offered, where `everything` says so."""
+        """Note in the progress what is safe by now: with `everything`, all that was offered."""
         counted = everything or self._sink.losses_kept
         for each in self._streams:
             each.note_safe(counted, everything)
@@ -187,7 +187,7 @@ class _Stream:
         limits = ChunkLimits(settings.chunk_lines, seconds=settings.chunk_seconds)
         self.chunker = Chunker(make, seq=self._seq, start=self._safe, limits=limits)
 
-    def take(self, item: Block | Gap, now: float) -> None:
+    def accept(self, item: Block | Gap, now: float) -> None:
         skipped = min(self._skip, item.size if isinstance(item, Gap) else len(item.data))
         self._skip -= skipped
         if isinstance(item, Block):

@@ -33,7 +33,6 @@ _FRAMES = ".frames"
 _LENGTH = struct.Struct("=I")
 _HEAD = struct.Struct("=5Q")
 _RESERVED = 16 * 1024
-READ_BYTES = 1 << 20
 
 
 class Start(NamedTuple):
@@ -78,12 +77,12 @@ class Rest:
             return None
         rest = cls(directory, lock)
         status = os.fstat(lock)
-        if status.st_uid != os.geteuid() or not stat.S_ISREG(status.st_mode) or not rest.take(operation):
+        if status.st_uid != os.geteuid() or not stat.S_ISREG(status.st_mode) or not rest.change_lock(operation):
             os.close(lock)
             return None
         return rest
 
-    def take(self, operation: int) -> bool:
+    def change_lock(self, operation: int) -> bool:
         """Change the lock. False where others hold it, or have removed the directory."""
         try:
             fcntl.flock(self.lock, operation)
@@ -142,7 +141,7 @@ class Rest:
                 if position is None or first > position:
                     yield Start(first, Totals((counts[0], counts[1]), (counts[2], counts[3])))
                     position = first
-                while position < end and (data := os.pread(file, READ_BYTES, _HEAD.size + position - first)):
+                while position < end and (data := os.pread(file, 1 << 20, _HEAD.size + position - first)):
                     yield data
                     position += len(data)
             finally:
@@ -152,7 +151,7 @@ class Rest:
         """Remove the directory, whose lock must be exclusive, and let go of it."""
         with suppress(OSError):
             for name in os.listdir(self.directory):  # noqa: PTH208
-                # Last: without it nobody would look here again.
+                # Last: without it the directory would not be read again.
                 if name != PROGRESS:
                     os.unlink(f"{self.directory}/{name}")  # noqa: PTH108
             os.unlink(f"{self.directory}/{PROGRESS}")  # noqa: PTH108

@@ -1,4 +1,4 @@
-"""The process beside a pass-through that understands and ships what it copied.
+"""The process next to a pass-through that understands and ships what it copied.
 
 It is a process of its own so that nothing in it, neither a crash nor Python's global lock, can hold up the job. What it needs is loaded
 in it alone, so that the command starts at once.
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from ..producer import Producer
     from .pipe_settings import PipeSettings
 
-READ_RATE = 50e6
-"""Bytes that a shipping process may read in a second: it takes 20 to 30 MB/s on an idle core."""
 LOAD_SECONDS = 0.1
 """Seconds in which a shipping process is not expected to load: it needs 0.04 s of processor time, and has a low priority."""
 
@@ -67,7 +65,8 @@ class ShippingProcess:
 
         Do not wait where the shipping process cannot read the rest in that time, because it is far behind or still loads.
         """
-        if self.tap.bytes_to_write > patience * READ_RATE or (not self._progress.reads and patience < LOAD_SECONDS):
+        # A shipping process reads 20 to 30 MB/s on an idle core, so never 50 MB/s.
+        if self.tap.bytes_to_write > patience * 50e6 or (not self._progress.reads and patience < LOAD_SECONDS):
             patience = 0.0
         deadline = time.monotonic() + patience
         report = self._wait_for_report(deadline) if self.tap.close(patience) else None
@@ -135,7 +134,7 @@ def _last(said: bytes) -> ShippingReport | None:
 
 
 def _send_report(descriptor: int, report: ShippingReport) -> None:
-    with suppress(OSError):  # nobody waits for it any more
+    with suppress(OSError):  # the reader is gone
         import json  # noqa: PLC0415
 
         os.write(descriptor, json.dumps(report).encode() + b"\n")

@@ -29,9 +29,6 @@ READ = 256 * 1024
 MOST_WAITING = 64
 """Files that wait behind the one that is read. Each is held open: who renames his log every second must not take all descriptors."""
 
-_COMPRESSED = frozenset({".gz", ".bz2", ".xz", ".zst", ".tmp"})
-"""Endings of rotated files that hold no text any more, or none yet: a kubelet compresses all but the newest of a container's."""
-
 
 @dataclass(frozen=True, slots=True)
 class Shippable:
@@ -312,7 +309,8 @@ def rotated(path: str, place: FilePosition, owner: int) -> list[int]:
     here = Path(path)
     beside: list[tuple[int, int]] = []
     for each in here.parent.glob(f"{_escape(here.name)}?*"):
-        if each.suffix in _COMPRESSED:
+        # Rotated files that hold no text any more, or none yet: a kubelet compresses all but a container's newest.
+        if each.suffix in {".gz", ".bz2", ".xz", ".zst", ".tmp"}:
             continue
         with suppress(OSError, RefusedFile):
             opened = open_log(str(each))

@@ -30,10 +30,6 @@ PATIENCE = (5, 0.01)
 A job would have to print 16 MB faster than memory is moved to disk. Several waits, because one may pass while this process gets no
 processor or is stopped: its thread then had no time to make room.
 """
-LEAVE_SECONDS = 0.01
-"""How long the end of a job may be held up so that what is not safe is written to disk: 10 MB where the disk's cache takes 1 GB/s."""
-OPEN_SECONDS = 0.02
-"""How long a fork may wait for the directory on disk, which the thread makes at its start. Without it the rest stays in memory."""
 
 
 class Tap:
@@ -148,7 +144,8 @@ class Tap:
             if self._thread is None or not self._thread.is_alive():
                 self._run(self._backlog.write_rest)
             assert self._thread is not None
-            self._thread.join(LEAVE_SECONDS)
+            # The end of a job waits 0.01 s for the disk: 10 MB where its cache takes 1 GB/s.
+            self._thread.join(0.01)
         with self._changed:
             self._backlog.stopped = True
             written, lost_after = self._backlog.rest_written, self._backlog.lost_after
@@ -170,7 +167,8 @@ class Tap:
     def _fork(self) -> int:
         """Fork while the thread changes nothing. It is not waited for: a busy host or a disk that hangs may hold it up for long."""
         with self._changed:
-            self._changed.wait_for(lambda: self._backlog.opened, OPEN_SECONDS)
+            # A fork waits 0.02 s for the directory on disk. Without it the rest stays in memory.
+            self._changed.wait_for(lambda: self._backlog.opened, 0.02)
             self._backlog.stopped = True
             self._changed.notify_all()
             return os.fork()

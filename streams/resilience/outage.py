@@ -22,7 +22,7 @@ class OutageMetrics:
     def __init__(self, dependency: str) -> None:
         prefix = f"schedmate_{re.sub('[^a-z0-9]+', '_', dependency.lower())}"
         self.away = Gauge(f"{prefix}_away", "1 while it is away and data for it is held back.", registry=None)
-        self.retries = Counter(f"{prefix}_retries", "Retries while it was away.", registry=None)
+        self.retries = Counter(f"{prefix}_retries", "Retries while it was unavailable.", registry=None)
         self.outages = Counter(f"{prefix}_outages", "Number of outages.", registry=None)
         self.unavailable = Counter(
             f"{prefix}_unavailable_seconds",

@@ -9,8 +9,6 @@ from schedmate_records import UserError
 
 WINDOW = 1000
 """Messages that are looked at together: a few seconds of a busy worker."""
-KEYS = 20
-"""Keys that they must be of at least: more jobs than one user has in a moment."""
 
 
 class FailingOften(UserError):
@@ -29,7 +27,8 @@ class FailingWatch:
         self._failed += 1
         self._keys.add(key)
         # Half of the messages: input of one hostile user among many is less.
-        if self._failed >= WINDOW * 0.5 and len(self._keys) >= KEYS:
+        # 20 keys are more jobs than one user has at a time.
+        if self._failed >= WINDOW * 0.5 and len(self._keys) >= 20:
             raise FailingOften(
                 f"expected few messages to fail, got {self._failed} failures within {WINDOW} messages, of {len(self._keys)} jobs or "
                 "nodes: a fault of this release is likelier than bad input. Nothing is lost: go back to the previous release, or fix "

@@ -14,8 +14,6 @@ from ..transport import Message, TransportError
 log = structlog.get_logger(__name__)
 
 TOPIC = "formats"
-LOOK_S = 5.0
-"""Seconds between two looks at the topic: a format that was stated is applied everywhere so much later."""
 
 
 class FormatsFollower:
@@ -55,5 +53,6 @@ class FormatsFollower:
         threading.Thread(target=self._run, args=(stop,), name="formats", daemon=True).start()
 
     def _run(self, stop: threading.Event) -> None:
-        while not stop.wait(LOOK_S):
+        # A format that was stated is applied everywhere within 5 s.
+        while not stop.wait(5.0):
             self.look()

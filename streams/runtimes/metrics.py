@@ -15,18 +15,18 @@ class EngineMetrics:
 
     def __init__(self, subsystem: str = "worker") -> None:
         prefix = f"schedmate_{subsystem}"
-        self.messages = Counter(f"{prefix}_messages", "Messages taken, repeats included.", registry=None)
+        self.messages = Counter(f"{prefix}_messages", "Messages received, repeats included.", registry=None)
         self.repeated = Counter(
-            f"{prefix}_repeated", "Messages whose position a state included already.", registry=None
+            f"{prefix}_repeated", "Messages skipped because the state already includes their position.", registry=None
         )
         self.replayed = Counter(
             f"{prefix}_replayed",
-            "Messages read again after a start, to make the states what they were.",
+            "Messages read again after a start to restore the states.",
             registry=None,
         )
         self.kept = Counter(
             f"{prefix}_kept_partitions",
-            "Partitions whose states stayed in memory over a rebalance because no other worker had worked on them.",
+            "Partitions whose states stayed in memory during a rebalance because no other worker changed them.",
             registry=None,
         )
         self.dead_letters = Counter(
@@ -34,12 +34,12 @@ class EngineMetrics:
         )
         self.refused_keys = Counter(
             f"{prefix}_refused_keys",
-            "Messages refused because too many new keys came that only users' records name; each becomes a dead letter.",
+            "Messages rejected because records of users named too many new keys. Each becomes a dead letter.",
             registry=None,
         )
         self.misplaced = Counter(
             f"{prefix}_misplaced",
-            "Messages in another partition than their key's: their producer's partitioner splits a job's or node's state.",
+            "Messages in a partition other than that of their key. Their producer's partitioner splits the state of a job or node.",
             registry=None,
         )
         self.unreadable_fields = Counter(
@@ -47,38 +47,38 @@ class EngineMetrics:
             "Fields of other tools' log objects, such as a rank, that could not be read: their lines have the default.",
             registry=None,
         )
-        self.records = Counter(f"{prefix}_records", "Records made, by topic.", ["topic"], registry=None)
+        self.records = Counter(f"{prefix}_records", "Records written, by topic.", ["topic"], registry=None)
         for topic in TOPICS:
             self.records.labels(topic.name)
         self.input = Counter(f"{prefix}_input_bytes", "Size of the messages taken.", unit="bytes", registry=None)
         self.state_written = Counter(
             f"{prefix}_state_written_bytes", "Size of the states written.", unit="bytes", registry=None
         )
-        self.states = Gauge(f"{prefix}_states", "States held now: one a job, or one a node.", registry=None)
+        self.states = Gauge(f"{prefix}_states", "States in memory: one for each job or node.", registry=None)
         self.forgotten = Counter(
             f"{prefix}_forgotten",
-            "States forgotten because their job or node had ended, or was silent for long.",
+            "States deleted because their job or node ended or was silent for long.",
             registry=None,
         )
         self.trimmed = Gauge(
             f"{prefix}_trimmed_states",
-            "States that were too large to be stored and lost their largest part.",
+            "States that were too large to be stored and were trimmed.",
             registry=None,
         )
         self.lag = Gauge(
-            f"{prefix}_lag_messages", "Messages not yet handled, all partitions of this worker together.", registry=None
+            f"{prefix}_lag_messages", "Messages not yet processed, in all partitions of this worker.", registry=None
         )
         self.batch_duration = Histogram(
             f"{prefix}_batch_duration_seconds",
-            "Time to process one batch and to write what follows from it, acknowledgements included.",
+            "Time to process one batch and to write its results, including acknowledgements.",
             buckets=BATCH_S,
             unit="seconds",
             registry=None,
         )
         self.end_to_end = Histogram(
             f"{prefix}_end_to_end_seconds",
-            "From the arrival of a chunk's last line to the acknowledgement of what follows from it: of each batch the chunk of a "
-            "job, or node, that waited longest.",
+            "Time from the arrival of a chunk's last line to the acknowledgement of its results; of each batch, that of the chunk "
+            "that waited longest.",
             buckets=END_TO_END_S,
             unit="seconds",
             registry=None,
@@ -99,15 +99,13 @@ class PumpMetrics:
         self.messages = Counter("schedmate_pump_messages", "Messages read.", registry=None)
         self.dead_letters = Counter(
             "schedmate_pump_dead_letters",
-            "Messages that held no record of their topic, or one that could not be dealt with.",
+            "Messages without a valid record of their topic.",
             registry=None,
         )
-        self.lag = Gauge(
-            "schedmate_pump_lag_messages", "Messages not yet read, all partitions together.", registry=None
-        )
+        self.lag = Gauge("schedmate_pump_lag_messages", "Messages not yet read, in all partitions.", registry=None)
         self.batch_duration = Histogram(
             "schedmate_pump_batch_duration_seconds",
-            "Time to deal with one batch of messages, waiting for stores and schedulers included.",
+            "Time to process one batch of messages, including waits for stores and schedulers.",
             buckets=(*BATCH_S, 60, 300),
             unit="seconds",
             registry=None,

@@ -40,6 +40,7 @@ class Pump:
         rows: Messages that make a batch full.
         seconds: A batch is not waited for longer than this.
         stop: Ends the waiting for a broker.
+        dead_letters: False where another program reads the same topics and writes their dead letters.
     """
 
     consumer: Consumer
@@ -50,6 +51,7 @@ class Pump:
     metrics: PumpMetrics = field(default_factory=PumpMetrics)
     failing: FailingWatch = field(default_factory=FailingWatch)
     stop: Event = field(default_factory=Event)
+    dead_letters: bool = True
     _commit_again_at: float = math.inf
     _outage: Outage = field(default_factory=lambda: Outage("Kafka", consequence="a dead letter is written again"))
 
@@ -107,6 +109,8 @@ class Pump:
             self._bury(message, f"dealing with it failed with {str(error)[:300]!r}; please report this", "process")
 
     def _bury(self, message: Message, reason: str, stage: str) -> None:
+        if not self.dead_letters:
+            return
         self.metrics.dead_letters.inc()
         letter = outgoing(refuse(message, reason, stage))
 

@@ -19,9 +19,6 @@ from .stored import LARGEST, MARKER, Key, StateHeader, UnreadableState, header, 
 
 log = structlog.get_logger(__name__)
 
-FEW = 64
-"""Those that every key may keep, however many keys there are: the ranks of most jobs."""
-
 
 class States(Generic[State]):
     """What is known of one partition.
@@ -177,7 +174,8 @@ class States(Generic[State]):
         for name in entry.parts.removed:
             made += self._remove(entry.name, name)
         # Decoded parts that stay in memory, shared among the decoded keys: all ranks of one large job, or a few of each of many.
-        entry.parts.stored(max(16_384 // max(len(self._open), 1), FEW))
+        # Every key may keep 64, however many keys there are: the ranks of most jobs.
+        entry.parts.stored(max(16_384 // max(len(self._open), 1), 64))
         entry.since = {}
         self.dirty.pop(entry.name, None)
         return own, made

@@ -17,10 +17,10 @@ MARKER = "\1"
 LARGEST = 1 << 20
 """Bytes of a message. A state that comes out larger is trimmed."""
 
-_FORMAT = 2
-"""The layout of a stored state; a higher number is another release's."""
-_HEADERS = {1: struct.Struct(">B?Qdq"), 2: struct.Struct(">B?Qdqd?Q")}
-"""The header of each layout. The first lacks what distinguishes a long-lived key from a made-up one."""
+_FORMAT = 1
+"""Number of the layout of a stored state, its first byte. Another release may use another layout."""
+_HEADER = struct.Struct(">B?Qdqd?Q")
+"""The format's number and the fields of `StateHeader`."""
 _MOST = 64 << 20
 """Bytes of a state, decompressed: far above what `LARGEST` holds, and a bound for a message that would expand without end."""
 
@@ -38,7 +38,7 @@ class StateHeader:
         progress: Grows with every input included: of two messages of a key, the one with more is newer.
         touched: When it last took in something, by the broker's clock, in seconds since 1970.
         epoch: Of the worker that wrote it.
-        born: When it took in its first input, by the broker's clock, in seconds since 1970; 0 where that is not known.
+        born: When it took in its first input, by the broker's clock, in seconds since 1970.
         confirmed: A source that users cannot forge reports its key as going on.
         inputs: Number of inputs that it includes.
     """
@@ -83,15 +83,14 @@ class Key:
 def pack(state: msgspec.Struct, header: StateHeader) -> bytes:
     """Return `state` as it is stored: a header and compressed JSON."""
     fields = dataclasses.astuple(header)
-    return _HEADERS[_FORMAT].pack(_FORMAT, *fields) + zstd.compress(msgspec.json.encode(state))
+    return _HEADER.pack(_FORMAT, *fields) + zstd.compress(msgspec.json.encode(state))
 
 
 def header(value: bytes) -> StateHeader:
     """Return the header of a stored state. Raises `UnreadableState`."""
-    layout = _HEADERS.get(value[0]) if value else None
-    if layout is None or len(value) < layout.size:
-        raise UnreadableState(f"expected a state of format 1 to {_FORMAT}, got {value[:16]!r}")
-    return StateHeader(*layout.unpack_from(value)[1:])
+    if len(value) < _HEADER.size or value[0] != _FORMAT:
+        raise UnreadableState(f"expected a state of format {_FORMAT}, got {value[:16]!r}")
+    return StateHeader(*_HEADER.unpack_from(value)[1:])
 
 
 def unpack(value: bytes) -> bytes:
@@ -99,7 +98,7 @@ def unpack(value: bytes) -> bytes:
     header(value)
     plain = zstd.ZstdDecompressor()
     try:
-        state = plain.decompress(memoryview(value)[_HEADERS[value[0]].size :], _MOST)
+        state = plain.decompress(memoryview(value)[_HEADER.size :], _MOST)
     except zstd.ZstdError as error:
         raise UnreadableState(f"expected a compressed state: {error}") from error
     if not plain.eof:

@@ -74,8 +74,8 @@ class Takeover:
     async def _untouched(self, partitions: set[int]) -> set[int]:
         """Return those of `partitions` on which no other worker has worked since their states were read.
 
-        Each worker writes into the states of a partition first. One who did so just before we read them, and whom the next rebalance took
-        it from, shows by what he committed.
+        Each worker writes into the states of a partition first. One that did so just before we read them, and lost the
+        partition in the next rebalance, shows by what it committed.
         """
         if not partitions:
             return set()

@@ -9,11 +9,6 @@ from schedmate_records.log_chunk import Lines
 from ..spans import CHUNK, VERDICT, Span, Spans, about_chunk, about_verdict, trace_id
 from ..transport import Message
 
-SHIP = "ship"
-"""From a line's arrival at its producer to its message's time stamp."""
-WORK = "work"
-"""From there to the acknowledgement of what follows: waiting in Kafka, and the worker."""
-
 
 @dataclass(frozen=True)
 class Tracing:
@@ -55,7 +50,8 @@ class Tracing:
 
 
 def _parts(about: str, whole: str, arrival: float, message: Message) -> list[Span]:
-    return [Span(about, SHIP, arrival, message.time, whole), Span(about, WORK, message.time, within=whole)]
+    # `ship` ends at the message's time stamp; `work` is the time in Kafka and in the worker, up to the acknowledgement of the results.
+    return [Span(about, "ship", arrival, message.time, whole), Span(about, "work", message.time, within=whole)]
 
 
 def _place(place: Position) -> dict[str, str | int]:

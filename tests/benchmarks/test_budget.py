@@ -173,7 +173,7 @@ def test_a_job_that_prints_free_text_for_hours_gets_its_metrics_and_its_verdict_
     made = run(processor, state, chunks)
     (event,) = [each for each in made if isinstance(each, JobEvent)]
     assert event.kind is EventKind.LINES_PASSED_OVER
-    assert "is it printing data?" in event.detail
+    assert "Does the job print data?" in event.detail
     assert value(processor.reader.metrics.passed_over) > 2 * BURST
     metric = [each for each in made if isinstance(each, JobMetric)][-1]
     assert (metric.step, metric.step_time_s) == (58, 0.25), "the last report waits for more"

@@ -4,6 +4,7 @@ The images of the servers and the base image are stand-ins (images.py): these te
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -169,6 +170,39 @@ def test_stack_works_after_the_kills_and_redis_kept_the_jobs(stack: Stack, state
     status = stack.schedmate("sink", "status")
     assert re.search(r"new +ended", status), status
     run_job(stack, state, "later")
+
+
+def test_lines_of_a_job_during_an_outage_of_kafka_arrive_afterwards(stack: Stack, state: Path) -> None:
+    known = stack.client_environment(state) | {"SCHEDMATE_PRODUCER__CLOSE_SECONDS": "2"}
+    run_training(known, "cut", meanwhile=lambda: stack.compose("stop", "kafka"))
+    stack.compose("start", "kafka")
+    wait_for(lambda: stack.is_healthy("kafka"), "kafka is healthy again")
+    run_job(stack, state, "after")  # the next pipe of this user sends what the last one kept
+    wait_for_verdict(stack, "cut")
+    counted = stack.schedmate("sink", "query", "--sql", "SELECT job, kind FROM job_events WHERE job = 'cut'", "--csv")
+    assert "ended" in counted
+    assert "lines_lost" not in counted
+
+
+def test_jobs_ship_through_a_collector_on_this_host_and_need_no_password(stack: Stack, state: Path) -> None:
+    socket = state / "schedmate.sock"
+    collecting = [*SCHEDMATE, "collect", "--socket", str(socket)]
+    job = {"PATH": os.environ["PATH"], "XDG_STATE_HOME": str(state / "job"), "SCHEDMATE_SOCKET": str(socket)}
+    with subprocess.Popen(collecting, env=stack.client_environment(state), cwd=ROOT) as collector:
+        try:
+            wait_for(socket.exists, "the collector's socket", 60)
+            run_training(job, "collected")
+            wait_for_verdict(stack, "collected")
+        finally:
+            collector.terminate()
+
+
+def test_more_workers_share_the_work(stack: Stack, state: Path) -> None:
+    stack.compose("up", "--detach", "--no-recreate", "--scale", "worker=2", "worker")
+    assert len(stack.compose("ps", "--quiet", "worker").split()) == 2
+    run_job(stack, state, "shared")
+    stack.compose("up", "--detach", "--no-recreate", "--scale", "worker=1", "worker")
+    assert stack.is_healthy("worker")
 
 
 def test_services_stop_in_order(stack: Stack) -> None:

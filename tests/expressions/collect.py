@@ -123,6 +123,8 @@ def _inline(module: ModuleType, call: ast.Call) -> Expression | None:
         if module.__name__ in OF_OPERATORS:
             return None
         raise NotKnown(f"{place}: expected a literal or a compiled expression of the module, got {ast.unparse(call)}")
+    if isinstance(call.args[0].value, bytes):  # as those of a module's constants
+        return None
     return Expression(place, re.compile(call.args[0].value), {func.attr} & _METHODS)
 
 

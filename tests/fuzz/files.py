@@ -99,7 +99,7 @@ _TRACES: tuple[Callable[[Path], Any], ...] = (
 )
 
 
-@target("schedmate/simulate/test_traces.py", "schedmate/simulate/test_workloads.py", more=lambda: [
+@target("schedmate/simulate/traces/test_trace.py", "schedmate/simulate/test_workloads.py", more=lambda: [
     b"job_id,submit_time,gpu_num,duration,user\na,1,2,3,u\n", b"node,gpus\nn1,8\n", b"job_id,estimate_s\na,5\n",
 ])  # fmt: skip
 def trace_file(data: bytes) -> None:

@@ -4,13 +4,14 @@ import re
 import tempfile
 from pathlib import Path
 
-from processors.advise.branch import branch_of
 from processors.advise.metadata import Job
 from processors.advise.metadata.budget import Guard
 from processors.advise.metadata.library.parsing import parse_json, parse_toml, parse_yaml, scalar
 from processors.advise.metadata.reading import workload
 from processors.advise.metadata.shell import commands
 from processors.advise.past.command_line import fingerprint, scale
+from scheduler_bridge.sources.branch import branch_of
+from scheduler_bridge.sources.tree import DirectoryTree
 
 from .targets import target, text, write
 
@@ -23,7 +24,7 @@ def _read(files: dict[str, bytes], command: str) -> None:
         for name, data in files.items():
             write(tree / name, data)
         guard = Guard()
-        found = workload(Job(tree, tree, command), guard)
+        found = workload(DirectoryTree(tree), Job(tree, tree, command), guard)
         assert found.gpus == 1
         assert not {part for part, why in guard.failed.items() if "too many steps" not in why}, guard.failed
 

@@ -195,3 +195,17 @@ def test_a_real_api_server_takes_every_object(rendered: list[dict[str, Any]], ku
         kubernetes.namespace("ops")
     for each in rendered:
         kubernetes.apply(each, dry_run=True)
+
+
+def test_the_service_monitor_selects_the_metrics_of_all_programs(helm: str, tmp_path: Path) -> None:
+    assert not [each for each in render(helm, tmp_path, {}) if each["kind"] in ("Service", "ServiceMonitor")]
+    objects = render(helm, tmp_path, {"serviceMonitor": {"enabled": True, "labels": {"release": "prometheus"}}})
+    (service,) = (each for each in objects if each["kind"] == "Service")
+    (monitor,) = (each for each in objects if each["kind"] == "ServiceMonitor")
+    assert monitor["metadata"]["labels"]["release"] == "prometheus"
+    assert monitor["spec"]["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+    assert monitor["spec"]["endpoints"][0]["port"] == service["spec"]["ports"][0]["name"]
+    programs = [each for each in objects if each["kind"] in ("Deployment", "DaemonSet")]
+    assert programs
+    for each in programs:
+        assert service["spec"]["selector"].items() <= each["spec"]["template"]["metadata"]["labels"].items()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from processors.diagnose.traceback import spoken
+from processors.diagnose.json_lines import json_message
 from processors.grammar import mllog
 from processors.job import JobProcessor
 from processors.new_lines import container_text
@@ -31,7 +31,7 @@ def test_an_event_with_nested_brackets_has_no_fields(body: str) -> None:
 
 
 def test_a_message_among_nested_brackets_carries_no_line() -> None:
-    assert spoken('{"a":' * DEEP + '{"message": "hi"}') in ("", "hi")
+    assert json_message('{"a":' * DEEP + '{"message": "hi"}') in ("", "hi")
 
 
 def test_a_chunk_of_such_lines_is_processed() -> None:

@@ -87,23 +87,6 @@ def test_all_records_are_frozen() -> None:
     assert all(issubclass(topic.record, Record) and topic.record.__struct_config__.frozen for topic in TOPICS)
 
 
-@pytest.mark.parametrize(
-    ("written", "source"),
-    [
-        ("signature+node-logs", FailureSource.SIGNATURE),
-        ("traceback-gpu-metrics", FailureSource.TRACEBACK),
-        ("model", FailureSource.MODEL),
-        ("node-logs", FailureSource.NODE_LOGS),
-        ("", FailureSource.NONE),
-    ],
-)
-def test_verdicts_of_version_0_1_are_still_read(written: str, source: FailureSource) -> None:
-    value = msgspec.json.encode(
-        {"id": "f", "job": "1", "time": 1, "message": "m", "error_type": "other", "source": written}
-    )
-    assert decode(Failure, value).source is source
-
-
 def test_a_source_that_nobody_wrote_is_refused() -> None:
     with pytest.raises(InvalidRecord, match="expected a Failure"):
         decode(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from processors.advise.predictors.pai import COLUMNS, TERMINATED
+from schedmate.advisor.pai import COLUMNS, TERMINATED
 
 DAY_S = 86_400.0
 WORKLOADS = ("", "", "ctr", "bert", "graphlearn")

@@ -9,7 +9,6 @@ import msgspec
 from schedmate.simulate.cluster import Cluster, Node, NodeSpec
 from schedmate.simulate.gangs import as_gangs
 from schedmate.simulate.job import Job, Run, Status
-from schedmate.simulate.placement import best_fit
 from schedmate.simulate.policies.backfill import Backfilled
 from schedmate.simulate.simulation import Policy, Simulation
 from schedmate.simulate.traces import partitions
@@ -87,7 +86,7 @@ def replayed(case: Case, every_s: float) -> tuple[list[Look], Mapping[str, float
     Who starts is decided by submission with EASY backfilling by limits, and nobody is ended by one. Looks at which nobody waits are left
     out.
     """
-    policy = _LookedAt(Backfilled(lambda run: run.job.submit_s, best_fit), every_s)
+    policy = _LookedAt(Backfilled(lambda run: run.job.submit_s, by_pods=True), every_s)
     runs = Simulation(Cluster(case.nodes), case.jobs, policy).run()
     return policy.looks, {run.job.job_id: run.first_start for run in runs if run.first_start is not None}
 

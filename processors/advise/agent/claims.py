@@ -42,7 +42,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         field: Field of `Workload`.
-        value: What the line says of it.
+        value: Value of the field in that line.
         path: File, relative to the tree.
         line: Its number, from 1.
     """

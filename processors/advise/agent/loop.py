@@ -43,7 +43,7 @@ def fill(workload: Workload, tools: SourceTools, command: str, ask: Ask, job: st
     if not wanted:
         return Filled(workload)
     done = set[tuple[str, str, int]]()
-    seen = [_shown("file_tree .", tools.file_tree("."))]
+    seen = [_format_step("file_tree .", tools.file_tree("."))]
 
     def line_of(path: str, line: int) -> str | None:
         return command if path == COMMAND else tools.line(path, line)
@@ -53,9 +53,11 @@ def fill(workload: Workload, tools: SourceTools, command: str, ask: Ask, job: st
         if answer is None:
             return Filled(workload, steps=step)
         if answer["action"] == "answer":
-            return _taken(workload, _checked(answer["claims"], frozenset(wanted), line_of), step)
+            return _apply_claims(workload, _checked(answer["claims"], frozenset(wanted), line_of), step)
         act = (answer["action"], answer["path"], answer["line"])
-        seen.append(_shown(f"{act[0]} {harmless(act[1])}", "you have seen that" if act in done else _act(tools, *act)))
+        seen.append(
+            _format_step(f"{act[0]} {harmless(act[1])}", "you have seen that" if act in done else _act(tools, *act))
+        )
         done.add(act)
     return Filled(workload, steps=STEPS)
 
@@ -91,14 +93,14 @@ def _act(tools: SourceTools, action: str, path: str, line: int) -> str:
     return tools.file_tree(path) if action == "file_tree" else tools.file_read(path, line)
 
 
-def _shown(act: str, came: str) -> str:
+def _format_step(act: str, came: str) -> str:
     return f"{act}\n{came}"
 
 
-def _taken(workload: Workload, claims: list[Claim], steps: int) -> Filled:
+def _apply_claims(workload: Workload, claims: list[Claim], steps: int) -> Filled:
     """Return the workload with the claims that hold together.
 
-    Two claims that contradict each other are both dropped, and a length without its unit. A task counts beside a name that was proved.
+    Two claims that contradict each other are both dropped, and a length without its unit. A task counts only together with a proved name.
     """
     by_field: dict[str, list[Claim]] = {}
     for each in claims:

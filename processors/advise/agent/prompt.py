@@ -1,4 +1,4 @@
-"""What the model is asked in each step. Instructions and schema hold nothing of the tree; what it is shown stands quoted in the data."""
+"""The prompt of each step. Instructions and schema contain no text of the tree. The data quotes the files that the model asked for."""
 
 import hashlib
 from collections.abc import Sequence
@@ -13,10 +13,13 @@ COMMAND = "command"
 """Path of a claim that cites the job's command."""
 ACTIONS = ("file_tree", "file_read", "answer")
 LONGEST_PATH = 200
+"""Maximum characters of a path in an answer. It bounds what the model may write; a longer path cannot be cited."""
 LAST_LINE = 1_000_000
+"""Highest line number that an answer may cite. It bounds the number in the schema; source files are far shorter."""
 DATA = 24_000
 """Characters of what was seen that are shown again; the oldest make room."""
 _COMMAND = 1_000
+"""Characters of the job's command that the prompt shows. It leaves room for the files that were read."""
 
 _INSTRUCTIONS = """\
 You read the source tree of a machine-learning job to find out what it trains. Take one step at a time:

@@ -1,10 +1,9 @@
 """The two tools of the agent: `file_tree` and `file_read`. Both stay in the tree, follow no link and show a bounded part."""
 
-from pathlib import PurePosixPath
 from typing import Protocol
 
 from ...prompts.quoting import NumberedLine, quoted
-from ..tree import SourceTree, is_secret
+from ..source_tree import SourceTree
 
 ENTRIES = 150
 """Names of one listing."""
@@ -43,7 +42,7 @@ class Tools:
         if name is None or (name != "." and not self._tree.is_directory(name)):
             return REFUSED
         below = "" if name == "." else f"{name}/"
-        found = [each for each in self._tree.files() if each.startswith(below) and not is_secret(PurePosixPath(each))]
+        found = [each for each in self._tree.files() if each.startswith(below)]
         found.sort(key=lambda each: (each.count("/"), each))
         names = [each for each in found[: 2 * ENTRIES] if self._tree.is_file(each)][:ENTRIES]
         left_out = len(found) - len(names)

@@ -15,6 +15,7 @@ T = TypeVar("T")
 FOLLOW_STEPS = 40_000
 """Steps for following a program. The largest of 222 jobs takes 8,000."""
 FIELD_STEPS = 20_000
+"""Steps for each part that reads fields. Higher values finish larger jobs, lower ones stop hostile programs sooner."""
 FOLLOW_S = 0.9
 """Processor time for following all programs, in seconds."""
 TOTAL_S = 1.3

@@ -9,13 +9,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..tree import SourceTree
+from ..source_tree import SourceTree
 from .shell import ShellCommand, commands
 
 DEEPEST = 6
 """Number of scripts that may start one another."""
 MOST_COMMANDS = 200
+"""Maximum number of commands read from one command line or script. A limit against scripts that expand without end."""
 MOST_PROGRAMS = 3
+"""Maximum number of programs of one job that are followed. More find programs started later, but share the same time."""
 _PYTHON = re.compile(r"(?:python|pypy)[0-9.]*")
 _SCRIPTS = (".sh", ".bash", ".sbatch", ".slurm", ".job", ".pbs")
 _ENTRY_POINT = re.compile(r"""["'\s]([\w.-]+)["']?\s*=\s*["']?([\w.]+):(\w+)""")

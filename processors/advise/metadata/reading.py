@@ -14,8 +14,7 @@ import msgspec
 
 from schedmate_records import Workload
 
-from ..tree import SourceTree
-from .bounded import Job
+from ..source_tree import SourceTree
 from .budget import FOLLOW_S, FOLLOW_STEPS, Guard
 from .fields.data import environment, train_data
 from .fields.length import Length, batch_size, learning_rate, length
@@ -24,6 +23,7 @@ from .fields.settings import Settings
 from .fields.steps import Training
 from .fields.task import is_reinforcement, task_type
 from .fields.validation import valid_data
+from .job import Job
 from .launch import Program, programs
 from .library import HANDLERS, METHODS
 from .library.configurations import load_file, overrides
@@ -36,10 +36,9 @@ _DEEPEST_STACK = 12_000
 """Frames of Python for following a program. Each of its calls takes about twenty."""
 
 
-def read(job: Job, guard: Guard) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a job's workload that are known, each with its value; raise `NotADirectoryError` if there is no tree."""
+def read(tree: SourceTree, job: Job, guard: Guard) -> Iterator[tuple[str, Any]]:
+    """Yield the known fields of a job's workload, each with its value."""
     yield "gpus", job.devices * job.nodes
-    tree = SourceTree(job.tree)
     none: list[Program] = []
     started = guard.run("launch", partial(_programs, tree, job), none, steps=FOLLOW_STEPS, until=FOLLOW_S)
     traces = [_follow(tree, each, job, guard) for each in started]
@@ -48,9 +47,9 @@ def read(job: Job, guard: Guard) -> Iterator[tuple[str, Any]]:
         yield from _fields(traces[trains.index(True) if True in trains else 0], job, guard)
 
 
-def workload(job: Job, guard: Guard | None = None) -> Workload:
+def workload(tree: SourceTree, job: Job, guard: Guard | None = None) -> Workload:
     """Return the workload of a job, read in this process: steps limit the reading, and neither the clock nor memory does."""
-    return Workload(**dict(read(job, guard or Guard())))
+    return Workload(**dict(read(tree, job, guard or Guard())))
 
 
 def _programs(tree: SourceTree, job: Job) -> list[Program]:

@@ -12,6 +12,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _BETWEEN = re.compile(r"[\W_]+")
 _LETTERS = re.compile(r"[A-Za-z]+")
 _LONGEST = 300
+"""Characters of a text that are searched for names. A limit against long texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def known(section: str, text: str) -> KnownName | None:
 
 
 def _is_spelled(word: str, name: str, text: str) -> bool:
-    """Return whether a short name is spelled as usual or stands alone: `SAM` is not in `sample`, nor `LiT` in `Lit`."""
+    """Return whether a short name is spelled as usual or is a word of its own: `SAM` is not in `sample`, nor `LiT` in `Lit`."""
     return len(word) > 4 or name in text or any(each.lower() == word for each in _LETTERS.findall(text[:_LONGEST]))
 
 

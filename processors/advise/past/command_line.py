@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 _LONGEST = 4000
+"""Characters of a command that are read. A limit against very long commands."""
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:[.,_]\d*)*|\.\d+)(?:e[-+]?\d+)?[kmgKMG]?")
 _OPTION = re.compile(r"(-{0,2}[+~]{0,2}[A-Za-z_][\w.\-/]*)=(.*)", re.DOTALL)
 _LENGTH = re.compile(r"(?:^|[-_./])(?:epochs?|steps|iters|iterations|updates|n_?iter)$")
@@ -16,7 +17,7 @@ _NOT_LENGTH = re.compile(r"warm|save|log|eval|valid|every|interval|accum|decay|p
 def fingerprint(command: str) -> str:
     """Return a command line without the values of its settings: `python train.py --lr 0.1 model=vit` is that of any `lr` and `model`.
 
-    Numbers go, and what stands behind `=`; a word behind an option stays, since it may be the option's value or the program.
+    Numbers and values after `=` are removed. A word after an option is kept, as it may be the option's value or the program.
     """
     return " ".join(_mask(word) for word in _words(command))
 

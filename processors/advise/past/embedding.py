@@ -22,15 +22,19 @@ from .command_line import fingerprint
 from .job import SubmittedJob
 
 DIMENSIONS = 256
+"""Length of a vector. Longer ones have fewer words at the same place, and take more memory and time in each search."""
 _MODEL = 2.0
+"""Weight of a model's name, relative to 1, the weight of task, data and unit: higher values find jobs of the same model first."""
 _NUMBER = 0.1
-"""Weights beside the 1 of task, data and unit. A number's only orders the jobs alike: what is as long or as large is nearer."""
+"""Weight of a number, relative to the same 1. It only orders similar jobs by length or size."""
 _WORDS = 300
+"""Words of a command line and its directory that count. A limit against very long command lines."""
 _LONGEST = 300
+"""Characters of each text of a record that count. A limit against very long texts."""
 _PARTS = re.compile(r"[A-Za-z]+|\d+")
 
 _NUMBER_BESIDE_MODEL = 0.04
-"""As heavy beside a model's vector as `_NUMBER` is beside the words: they shift a cosine by 0.006 at most."""
+"""Weight of numbers relative to a model's vector, as `_NUMBER` is relative to words. It changes a cosine by at most 0.006."""
 _TEXTS = 65_536
 """Texts whose vectors are kept; records repeat."""
 
@@ -42,7 +46,7 @@ Embed = Callable[[SubmittedJob], Vector | None]
 def embed_command(job: SubmittedJob) -> Vector:
     """Return the unit vector of a command line and its directory, shape (256,); zeros where nothing is known of them.
 
-    Words and pairs of words count by the logarithm of how often each stands there.
+    Words and pairs of words are weighted by the logarithm of their frequency.
     """
     words = _PARTS.findall(f"{fingerprint(job.command)} {' '.join(job.directory.split('/')[-2:])}".lower())[:_WORDS]
     counted = Counter([*words, *(f"{one} {other}" for one, other in pairwise(words))])
@@ -62,14 +66,14 @@ def command_vector(job: SubmittedJob) -> Vector | None:
 
 
 def record_vector(job: SubmittedJob) -> Vector | None:
-    """Return the vector of a job's metadata record; None where there is none, or it says too little."""
+    """Return the vector of a job's metadata record; None if there is none, or if it has too few fields."""
     return _or_none(embed_workload(job.workload)) if job.workload else None
 
 
 def by_model(embed: Callable[[Sequence[str]], Vector]) -> Embed:
     """Return what embeds metadata records with a sentence embedder, which gives unit vectors, shape (len(texts), d).
 
-    The text names model, task and training data. Numbers say little in a sentence; they are hashed beside it, and order the jobs alike.
+    The text names model, task and training data. Numbers mean little in a sentence. They are hashed separately and order similar jobs.
     """
 
     @lru_cache(_TEXTS)

@@ -3,14 +3,15 @@
 A resubmission answers from its own earlier runs. Else the jobs alike answer: the nearest three from a cosine of 0.90 on, weighted by it
 (SchedMate §3.1). Both are scaled where the length differs: that of the metadata records, else an option such as `--epochs`. Durations are
 averaged as logarithms. The interval is the 90 % prediction interval of a log-normal sample, mean ± t·s·√(1 + 1/n), with a floor under s:
-two runs that took equally long do not show that the third will.
+two runs that took equally long do not show that the third will. No value exceeds the job's time limit.
 """
 
 from collections.abc import Sequence
-from math import exp, expm1, log1p, sqrt
+from math import expm1, log1p, sqrt
 
 import msgspec
 
+from ..time_limit import within_limit
 from .command_line import scale
 from .history import JobHistory
 from .job import PastJob, SubmittedJob
@@ -25,13 +26,15 @@ _FLOOR = {RESUBMISSION: 0.2, SIMILAR: 0.5}
 _T95 = (6.314, 2.920, 2.353, 2.132, 2.015)
 """Student's t, 95 %, for 1 to 5 degrees of freedom."""
 _ALONE = 1.645
+"""The 95 % quantile of the normal distribution, for a spread that is assumed and not measured."""
 _WIDEST = 30.0
+"""Maximum logarithm of a duration: e³⁰ seconds is longer than any job, and larger exponents overflow."""
 _LONGER = 1e6
 """A length that differs by more is misread."""
 
 
 class PastEstimate(msgspec.Struct, frozen=True):
-    """What past jobs tell: nulls and `unknown` where there are none alike. Durations in seconds, utilisation in percent."""
+    """Estimate from past jobs: nulls and `unknown` without similar jobs. Durations in seconds, utilisation in percent."""
 
     method: str
     duration_s: float | None = None
@@ -64,18 +67,21 @@ def _estimate(method: str, weighted: Sequence[tuple[PastJob, float]], job: Submi
     mean = sum(value * weight for value, weight in zip(logs, weights, strict=True)) / sum(weights)
     width = _half_width(logs, mean, _FLOOR[method])
     used = [(past.gpu_utilisation, weight) for past, weight in weighted if past.gpu_utilisation is not None]
+    median, low, high = (
+        within_limit(expm1(min(each, _WIDEST)), job.time_limit_s) for each in (mean, mean - width, mean + width)
+    )
     return PastEstimate(
         method,
-        expm1(min(mean, _WIDEST)),
-        max(expm1(min(mean - width, _WIDEST)), 0.0),
-        exp(min(mean + width, _WIDEST)) - 1,
+        median,
+        max(low, 0.0),
+        high,
         sum(value * weight for value, weight in used) / sum(weight for _, weight in used) if used else None,
         tuple(past.about.job for past, _ in weighted),
     )
 
 
 def _longer(now: SubmittedJob, before: SubmittedJob) -> float:
-    """Return how much longer `now` trains: by the lengths that both records tell in one unit, else by options."""
+    """Return how much longer `now` trains: by the lengths that both records state in one unit, else by options."""
     one, other = now.workload, before.workload
     if (
         one

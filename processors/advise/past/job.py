@@ -22,7 +22,7 @@ class SubmittedJob(msgspec.Struct, frozen=True, kw_only=True):
         memory_gib: Memory in all.
         nodes: Nodes.
         time_limit_s: The scheduler ends it after so many seconds; 0 for no limit.
-        workload: What it trains, as its source says; None where nobody read it.
+        workload: What it trains, according to its source; None if the source was not read.
     """
 
     job: str

@@ -7,8 +7,11 @@ from .embedding import DIMENSIONS, Vector
 MOST = 100_000
 """Jobs that are searched; beyond it the oldest makes room."""
 _HEAD = 64
+"""Numbers of each vector that the bound multiplies: a quarter of 256. More make the bound tighter, and each search slower."""
 _ROUNDING = 1e-4
+"""Tolerance for the rounding errors of 32-bit products: no vector at the threshold is lost to them."""
 _MANY = 16
+"""Above one vector in this many, multiplying all vectors is faster than collecting those that pass the bound."""
 
 
 class VectorIndex:

@@ -1,12 +1,12 @@
 """The advisor's default: repeat one of the last jobs where that is likelier to be right, else trust boosted trees.
 
-1. `closeness`: trees tell how likely each candidate (`similar.py`) is within 25 % of the job's duration. The candidate that the
+1. `closeness`: trees give the probability that each candidate (`similar.py`) is within 25 % of the job's duration. The candidate that the
    others support most, the mode of their weighted density, is the *repeat*. The probabilities of training rows come from models
    that were fitted on other weeks.
 2. Trees on all features and on the candidates' summary predict how far y is from the repeat: its median and the 5 % and 95 %
    quantiles. A difference stays meaningful when durations drift.
-3. A gate tells how likely the repeat is within 25 %. From `TRUST` on the repeat answers, below it the trees' median does: repeats
-   are often exact and sometimes far off, medians seldom either.
+3. A gate gives the probability that the repeat is within 25 %. From `TRUST` upwards the estimate is the repeat, below it the trees'
+   median. Repeats are often exact and sometimes far off; medians are seldom either.
 
 Where nothing is known of user, group and queue there is no repeat, and the trees answer.
 """

@@ -6,12 +6,12 @@ import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 
-from .dataset import Dataset, Matrix, Vector
-from .features import NAMES
+from .dataset import Matrix, Vector
 
 Inputs = Matrix | NDArray[np.float32]
 
 ROUNDS = 250
+"""Maximum number of trees. Fitting stops earlier by `PATIENCE` where validation rows are given."""
 PATIENCE = 30
 """Rounds without a gain on validation rows after which fitting stops."""
 PARAMETERS: dict[str, Any] = {
@@ -48,19 +48,7 @@ def fit_booster(
     return lightgbm.train(merged, data, rounds, valid_sets=[watched], callbacks=[stop])
 
 
-def fit_on(train: Dataset, validation: Dataset | None = None, **parameters: Any) -> lightgbm.Booster:
-    """Fit trees on all features and y."""
-    return fit_booster((train.x, train.y), (validation.x, validation.y) if validation else None, **parameters)
-
-
 def apply(booster: lightgbm.Booster, x: Inputs) -> Vector:
     """Return the predictions, shape (rows,)."""
-    threads = PARAMETERS[
-        "num_threads"
-    ]  # a model that was loaded knows no such parameter, and one row is no work for two
-    return np.asarray(booster.predict(x, num_threads=threads), dtype=np.float64)
-
-
-def column(data: Dataset, name: str) -> Vector:
-    """Return one feature of all rows, with 0 where there is none (ATLAS, Algorithm 2, line 6)."""
-    return np.nan_to_num(data.x[:, NAMES.index(name)])
+    # A loaded model does not keep the number of threads, and one row is too little work for two.
+    return np.asarray(booster.predict(x, num_threads=PARAMETERS["num_threads"]), dtype=np.float64)

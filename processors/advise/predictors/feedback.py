@@ -1,4 +1,4 @@
-"""Tells the margins what became of intervals that were given."""
+"""Updates the margins with the outcomes of intervals."""
 
 import heapq
 from collections import OrderedDict

@@ -1,9 +1,9 @@
-"""What past jobs tell of a new one, from jobs that had ended before it was submitted.
+"""Statistics of past jobs for a new job, from jobs that ended before its submission.
 
 ATLAS (section 3.1) lags its expanding statistics by one *submission*, so they know the duration of a job that may still run.
-Here a duration counts from the moment its job ends. Jobs still running tell how long they have been at it, no more.
+Here a duration counts once its job has ended. A running job contributes the time that it has run so far.
 
-Each statistic is of y = ln(1 + duration in seconds). One `History` serves training, evaluation and the live service alike,
+Each statistic is of y = ln(1 + duration in seconds). One `History` serves training, evaluation and the live service,
 so that a feature means the same in all three.
 """
 
@@ -103,7 +103,7 @@ class History:
     def submit(self, job: Submission, keys: tuple[Hashable, ...]) -> None:
         """Remember that `job` waits or runs, under each of its keys."""
         for key in keys:
-            self._of(key).submit(job)
+            self._past_of_key(key).submit(job)
 
     def withdraw(self, job: Submission, keys: tuple[Hashable, ...]) -> None:
         """Remember that a job neither waits nor runs any more, and never ran."""
@@ -115,7 +115,7 @@ class History:
         """Remember how long a job took, under each of its keys."""
         y = math.log1p(max(0.0, done.duration_s))
         for key in keys:
-            self._of(key).complete(done, y)
+            self._past_of_key(key).complete(done, y)
 
     def statistics(self, now: float, keys: tuple[Hashable, ...]) -> list[float]:
         """Return `STATISTICS` of each key at the time `now`, one after the other."""
@@ -124,7 +124,7 @@ class History:
             found += self._pasts.get(key, _NOTHING).statistics(now, self.prior)
         return found
 
-    def _of(self, key: Hashable) -> _Past:
+    def _past_of_key(self, key: Hashable) -> _Past:
         past = self._pasts.get(key)
         if past is None:
             past = self._pasts[key] = _Past()

@@ -22,6 +22,7 @@ STEP = 0.05
 FEWEST = 100
 """Held-out jobs of a group that give it a margin of its own at the start."""
 GROUPS_KEPT = 50_000
+"""Groups that have a margin. It bounds memory where queues change often. The group unused for longest is dropped."""
 WIDEST = 30.0
 """No margin grows past this: e³⁰ seconds is longer than any job."""
 

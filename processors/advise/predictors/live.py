@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from .estimate import DurationEstimate, Interval
 from .feedback import IntervalFeedback
 from .job import Completion, Submission
-from .model_file import SavedModel
 from .past_jobs import PastJobs
+from .saved_model import SavedModel
 from .serving import AdvisorPredictor
 
 

@@ -1,4 +1,4 @@
-"""Reads Slurm's accounting: the output of `sacct --allusers --parsable2 --format=...` (sacct(1), Slurm 22.05).
+"""Reads Slurm's accounting: what `COMMAND` prints (sacct(1), Slurm 22.05).
 
 Its rows come from a file that a person hands over. A row that cannot be read is counted and passed over, never guessed.
 """
@@ -14,29 +14,50 @@ from .job import Completion, Submission
 COLUMNS = (
     "JobID",
     "User",
-    "Partition",
-    "JobName",
     "State",
     "Submit",
     "Start",
     "End",
+    "WorkDir",
+    "SubmitLine",
+    "JobName",
+    "Partition",
     "ReqTRES",
-    "TimelimitRaw",
     "ReqNodes",
+    "TimelimitRaw",
 )
-COMMAND = f"sacct --allusers --parsable2 --starttime=now-90days --format={','.join(COLUMNS)}"
-"""What to run. `TZ=UTC SLURM_TIME_FORMAT=%s` before it makes times independent of the place."""
+COMMAND = f"TZ=UTC sacct -a -X -P -S now-90days -o {','.join(COLUMNS)}"
+"""Command whose output `schedmate import sacct` and `schedmate advise train` read. `-X` leaves steps out. SubmitLine needs Slurm 21.08."""
 NEEDED = ("JobID", "State", "Submit", "Start", "End")
-FINISHED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "DEADLINE", "BOOT_FAIL")
+FINISHED = (
+    "COMPLETED",
+    "FAILED",
+    "CANCELLED",
+    "TIMEOUT",
+    "NODE_FAIL",
+    "OUT_OF_MEMORY",
+    "DEADLINE",
+    "BOOT_FAIL",
+    "PREEMPTED",
+)
 LONGEST_LINE = 65_536
+"""Maximum characters of a row: 64 KiB. A limit against damaged files; rows of `sacct` are far shorter."""
 LONGEST_TEXT = 256
+"""Characters kept of a name or an id. A limit against hostile job names."""
 _GIB = {"K": 2**-20, "M": 2**-10, "G": 1.0, "T": 2.0**10, "P": 2.0**20}
 
 
 class Accounting(msgspec.Struct):
-    """The jobs that were read, and how many rows were not."""
+    """The jobs of a file.
+
+    Attributes:
+        jobs: Jobs that ran and ended.
+        unfinished: Number of jobs that never started or have not ended.
+        skipped: Number of rows that could not be read.
+    """
 
     jobs: list[Completion] = []
+    unfinished: int = 0
     skipped: int = 0
 
 
@@ -45,7 +66,7 @@ class NotAccounting(ValueError):
 
 
 def read_sacct(lines: Iterable[str]) -> Accounting:
-    """Return the jobs that ran and ended; steps, and jobs that never started or still run, are no rows of ours.
+    """Return the jobs that ran and ended. Rows of steps are ignored.
 
     Raises:
         NotAccounting: the first line is not a header with the columns of `NEEDED`.
@@ -61,11 +82,10 @@ def read_sacct(lines: Iterable[str]) -> Accounting:
             found.skipped += bool(line.strip())
             continue
         row = dict(zip(names, values, strict=True))
-        if (
-            "." in row["JobID"]
-            or row["State"].partition(" ")[0] not in FINISHED
-            or row["Start"] in ("Unknown", "None", "")
-        ):
+        if "." in row["JobID"]:
+            continue
+        if row["State"].partition(" ")[0] not in FINISHED or row["Start"] in ("Unknown", "None", ""):
+            found.unfinished += 1
             continue
         try:
             found.jobs.append(_job(row))
@@ -79,6 +99,8 @@ def _job(row: dict[str, str]) -> Completion:
     if end < start or start < submitted:
         raise ValueError("a job that ends before it starts, or starts before it is submitted")
     asked = dict(resources(row.get("ReqTRES", "")))
+    if "gpu" not in asked:  # an exclusive node, or a file without ReqTRES
+        asked |= {name: amount for name, amount in resources(row.get("AllocTRES", "")) if name == "gpu"}
     nodes = int(row.get("ReqNodes") or asked.get("node", 1))
     job = Submission(
         job_id=f"{row['JobID']}@{int(submitted)}"[:LONGEST_TEXT],  # a requeued job has one row an attempt
@@ -103,7 +125,7 @@ def _time(text: str) -> float:
 
 
 def resources(text: str) -> Iterator[tuple[str, float]]:
-    """Yield cpu, node, gpu, and mem in GiB of `cpu=8,gres/gpu=4,mem=64G,node=1`; a typed count stands for an untyped one."""
+    """Yield cpu, node, gpu, and mem in GiB of `cpu=8,gres/gpu=4,mem=64G,node=1`; a count with a type replaces the one without."""
     gpus: dict[str, float] = {}
     for part in text.split(","):
         name, _, amount = part.partition("=")

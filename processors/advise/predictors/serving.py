@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..time_limit import within_limit
 from .advisor import AdvisorModel, seconds
 from .estimate import DurationEstimate, JobFeatures
 from .intervals import AdaptiveMargins
@@ -34,4 +35,5 @@ class AdvisorPredictor:
         if told.repeated[0]:
             heaviest = np.argsort(-self._model.closeness(table), kind="stable")[:CITED]
             rests_on = tuple(found.jobs[place] for place in heaviest)
-        return DurationEstimate(seconds(median), seconds(low), seconds(high), rests_on)
+        median, low, high = (within_limit(seconds(each), features.job.time_limit_s) for each in (median, low, high))
+        return DurationEstimate(median, low, high, rests_on)

@@ -1,7 +1,6 @@
-"""Trains a model, and keeps the one in use unless the new one is better on the newest week, which neither has seen."""
+"""Trains a model and compares it with the current one on the newest week, on which neither was trained."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -11,7 +10,7 @@ from .advisor import AdvisorModel
 from .dataset import build
 from .features import Encoders
 from .job import Completion
-from .model_file import SavedModel, hash_of
+from .saved_model import SavedModel, hash_of
 from .similar import gather
 
 WEEK_S = 7 * 86_400.0
@@ -20,11 +19,11 @@ FEWEST = 200
 
 
 class TooFewJobs(ValueError):
-    """There is not enough to learn from; the message says how much is needed."""
+    """There are too few jobs for a training; the message states how many are needed."""
 
 
 class Trained(msgspec.Struct):
-    """A new model, and how it did beside the old one."""
+    """A new model, and the scores of the old one on the same jobs."""
 
     new: SavedModel
     old_scores: dict[str, float] | None
@@ -58,17 +57,6 @@ def train(jobs: Sequence[Completion], old: SavedModel | None, utc_offset_s: floa
     old_scores = _scores(old, ordered, week) if old else None
     better = old_scores is None or scores["median_log_error"] < old_scores["median_log_error"]
     return Trained(final, old_scores, better)
-
-
-def publish(trained: Trained, link: Path, folder: Path) -> bool:
-    """Let `link` point to the new model's `folder` if it is better; tell whether it does now."""
-    if not trained.better:
-        return False
-    fresh = link.with_name(f".{link.name}.new")
-    fresh.unlink(missing_ok=True)
-    fresh.symlink_to(folder.resolve())
-    fresh.replace(link)
-    return True
 
 
 def _fit(jobs: list[Completion], utc_offset_s: float) -> SavedModel:

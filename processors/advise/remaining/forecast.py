@@ -12,7 +12,7 @@ from math import isfinite, sqrt
 import msgspec
 
 LEAST = 4
-"""Marks before anything is said; the first of them counts for nothing, as it holds the start of the training."""
+"""Minimum number of marks for an estimate. The first one is ignored, because it includes the start of the training."""
 _WIDE, _FLOOR, _MOST = 1.645, 0.03, 0.9
 """Deviations that hold nine in ten of normal noise; what an interval is wide at least; and what its lower end loses at most."""
 

@@ -1,8 +1,8 @@
-"""What of a training remains, from the counters of its reports and from lines that say how long it will be.
+"""The remaining part of a training, from the counters of its reports and from lines that state its length.
 
-`k/N` may count the whole training or begin anew with each epoch, and many logs do not say which. So nothing is said until it shows: by a
-counter that falls back, by epochs that go on while it grows, or by a count that fits one reading alone. A heading (`Epoch 2/3`), a
-setting (`max_epochs: 3`) and a promise (`Training for 3 epochs`) say it ahead.
+`k/N` may count the whole training or restart with each epoch, and many logs do not state which. So there is no estimate until the log shows
+it: the counter restarts, epochs advance while it grows, or the count fits only one reading. A heading (`Epoch 2/3`), a setting
+(`max_epochs: 3`) and an announcement (`Training for 3 epochs`) state it in advance.
 """
 
 import re
@@ -31,7 +31,7 @@ class Rest(NamedTuple):
 
 
 class Heading(msgspec.Struct, frozen=True):
-    """A line of its own that came at `time` says that `epoch` begins, of `epochs` where it says so."""
+    """A heading at `time`: `epoch` begins, of `epochs` in all if the heading states it."""
 
     time: float
     epoch: int
@@ -44,13 +44,13 @@ class Progress(msgspec.Struct):
     Attributes:
         step: The newest step.
         total: Its end.
-        named: It has a name that tells of the whole training, as a bar has not.
+        named: Its name means the whole training. A progress bar has no name.
         epoch: The newest epoch.
         epochs: The number of epochs.
         nested: `step` begins anew with each epoch; null while that is open.
         closing: Headings stand below the reports of their epoch: the first came when reports had been there.
         zero_based: The first epoch was number 0.
-        fractional: Epochs are told in fractions.
+        fractional: Epochs are reported as fractions.
         heading: The newest heading; it holds for reports that came after it.
         unit: What `rest` was counted in last.
         announced: Epochs that a line before the reports promised.
@@ -82,7 +82,7 @@ class Progress(msgspec.Struct):
         if metric.epoch is not None:
             self._enter(metric.epoch, metric.epoch_total)
         elif fell and self.epoch is not None and self.epoch == before:
-            self.epoch += 1  # its heading is told after the reports below it
+            self.epoch += 1  # its heading arrives after the reports below it
         again = before is not None and self.epoch != before
         if fell:
             self.nested = True
@@ -181,22 +181,22 @@ _STEPS = re.compile(
 
 
 def announced(chunk: ClassifiedChunk, progress: Progress) -> None:
-    """Take in what the lines of `chunk` say of the length of the training."""
+    """Add what the lines of `chunk` state about the length of the training."""
     telling = {template for template in chunk.distinct if len(template) < _LONGEST and _may_announce(template)}
     if telling:
         for place, template in enumerate(chunk.templates):
             if template in telling:
-                _take(clean(chunk.lines[place]).rstrip(), chunk.times[place], progress)
+                _add_line(clean(chunk.lines[place]).rstrip(), chunk.times[place], progress)
 
 
 @lru_cache(maxsize=8192)
 def _may_announce(template: str) -> bool:
-    """Return whether a line of `template` may say something. It differs from its line in the digits alone: one answer serves all."""
+    """Return whether a line of `template` may state a length. A template differs from its lines only in the digits."""
     text = template.rstrip()
     return any(each.search(text) is not None for each in (_HEADED, _EPOCHS, _STEPS))
 
 
-def _take(line: str, time: float, progress: Progress) -> None:
+def _add_line(line: str, time: float, progress: Progress) -> None:
     if heading := _HEADING.search(line):
         epoch, end = int(heading[1]), int(heading[2]) if heading[2] else None
         if end is None or epoch <= end:

@@ -25,30 +25,34 @@ MARKS = 64
 REVISIONS = 1000
 """Estimates made of one attempt."""
 MOVED, NARROWER = 0.1, 0.7
-"""An estimate is told anew when the end moves by a tenth of what remains, or the interval shrinks to so much of the one told."""
+"""A new estimate is written when the end moves by this share of the remaining time, or the interval shrinks to this share."""
 SPACED_S = 10.0
 """Seconds between two estimates of one attempt at least."""
 
 
 class LastEstimate(msgspec.Struct, frozen=True):
-    """The estimate told last: when, the end that it expects, and the ends of its interval, all in seconds since 1970."""
+    """The last estimate: its time, the expected end, and the bounds of the end, all in seconds since 1970.
+
+    `done` is the share of the work that was done then; None where only what remains is known.
+    """
 
     time: float
     end: float
     low: float
     high: float | None
+    done: float | None = None
 
 
 class RemainingState(msgspec.Struct):
     """What is remembered of one attempt.
 
     Attributes:
-        began: When it started; where that is not known, when it was first heard of.
-        rank: The rank whose progress counts: the first that tells some.
+        began: Its start; the time of its first record if the start is not known.
+        rank: The rank whose progress counts: the first one with progress.
         progress: What its counters have shown.
         marks: Of its progress, oldest first.
-        told: The estimate told last; null where none is in force.
-        revision: Of the newest estimate; those below are for what is told of the whole job (`schedmate_records.estimate`).
+        last_estimate: The last estimate; null if there is none, or if it was withdrawn.
+        revision: Revision of the newest estimate. Lower revisions are for estimates of the whole job (`schedmate_records.estimate`).
         over: The attempt has ended.
     """
 
@@ -56,24 +60,24 @@ class RemainingState(msgspec.Struct):
     rank: int | None = None
     progress: Progress = msgspec.field(default_factory=Progress)
     marks: list[ProgressMark] = []
-    told: LastEstimate | None = None
+    last_estimate: LastEstimate | None = None
     revision: int = ANSWERED
     over: bool = False
 
 
 class RemainingMetrics:
-    """What the stage has said."""
+    """Counts of estimates."""
 
     def __init__(self) -> None:
         self.estimates = Counter("schedmate_remaining_estimates", "Estimates of the time that remains.", registry=None)
-        self.retracted = Counter("schedmate_remaining_retracted", "Estimates taken back.", registry=None)
+        self.retracted = Counter("schedmate_remaining_retracted", "Estimates withdrawn.", registry=None)
 
 
 class Remaining(Stage[RemainingState]):
-    """Says how long an attempt still takes, while it runs.
+    """Estimates the remaining time of a running attempt.
 
-    Its clock is the arrival of reports, so that a replay says the same. Where the log does not show what the end of a counter is the end
-    of, it says nothing; where that shows to have been read wrong, it takes back what it said.
+    Its clock is the arrival of reports, so that a replay gives the same estimates. There is no estimate while the log does not show what
+    a counter counts. An estimate is withdrawn if a counter turns out to be misread.
     """
 
     name = "remaining"
@@ -107,7 +111,7 @@ class Remaining(Stage[RemainingState]):
         return []
 
     def on_chunk(self, chunk: ClassifiedChunk, position: Position, state: RemainingState) -> list[Estimate]:
-        """Take in what lines say of the length of the training."""
+        """Add what lines state about the length of the training."""
         if state.began is None:
             state.began = chunk.time
         if state.rank in (None, chunk.rank) and not state.over:
@@ -115,7 +119,7 @@ class Remaining(Stage[RemainingState]):
         return []
 
     def on_metric(self, metric: JobMetric, position: Position, state: RemainingState) -> list[Estimate]:
-        """Return the estimate that follows from a report, where it differs enough from the one told."""
+        """Return the estimate that follows from a report, if it differs enough from the last one."""
         if state.over or state.rank not in (None, metric.rank) or (metric.step is None and metric.epoch is None):
             return []
         state.rank = metric.rank
@@ -134,17 +138,22 @@ class Remaining(Stage[RemainingState]):
         _mark(ProgressMark(metric.time, left.units), state)
         fewer, more = (0.0 if left.unit == BY_LOG else 1.0), (1.0 if left.unit == "epochs" else 0.0)
         found = forecast(state.marks, fewer, more, open_ended=left.open_ended)
-        if found is None or not _material(found, metric.time, state.told):
+        done = _done(state.progress, left.units)
+        if found is None or not (
+            _moved_on(done, state.last_estimate) or _material(found, metric.time, state.last_estimate)
+        ):
             return retracted
-        return [*retracted, *self._emit(metric, found, left.units, position, state)]
+        return [*retracted, *self._emit(metric, found, done, position, state)]
 
     def _emit(
-        self, metric: JobMetric, found: RemainingForecast, rest: float, position: Position, state: RemainingState
+        self, metric: JobMetric, found: RemainingForecast, done: float | None, position: Position, state: RemainingState
     ) -> list[Estimate]:
         if state.revision >= REVISIONS:
             return []
         now, ran = metric.time, metric.time - (state.began if state.began is not None else metric.time)
-        state.told = LastEstimate(now, now + found.remaining_s, now + found.low_s, _plus(now, found.high_s))
+        state.last_estimate = LastEstimate(
+            now, now + found.remaining_s, now + found.low_s, _plus(now, found.high_s), done
+        )
         state.revision += 1
         self.metrics.estimates.inc()
         return [
@@ -160,7 +169,7 @@ class Remaining(Stage[RemainingState]):
                 remaining_s=found.remaining_s,
                 remaining_low_s=found.low_s,
                 remaining_high_s=found.high_s,
-                done=_done(state.progress, rest),
+                done=done,
                 method=PROGRESS,
                 evidence=metric.evidence[:1],
             )
@@ -168,9 +177,9 @@ class Remaining(Stage[RemainingState]):
 
     def _retract(self, metric: JobMetric, position: Position, state: RemainingState) -> list[Estimate]:
         state.marks = []
-        if state.told is None:
+        if state.last_estimate is None:
             return []
-        state.told = None
+        state.last_estimate = None
         state.revision += 1
         self.metrics.retracted.inc()
         return [
@@ -213,19 +222,26 @@ def _done(progress: Progress, rest: float) -> float | None:
     return 1 - rest / whole if whole else None
 
 
-def _material(found: RemainingForecast, now: float, told: LastEstimate | None) -> bool:
-    """Return whether `found` differs enough from what was told: an end elsewhere, or a much narrower interval."""
-    if told is None:
-        return True
-    if now < told.time + SPACED_S:
+def _moved_on(done: float | None, last: LastEstimate | None) -> bool:
+    """Return whether a hundredth more of the work is done than was stated, or all of it."""
+    if done is None or last is None or last.done is None:
         return False
-    moved = abs(now + found.remaining_s - told.end)
-    if moved > MOVED * max(found.remaining_s, SPACED_S) or (found.high_s is None) != (told.high is None):
+    return done >= last.done + 0.01 or done == 1 > last.done
+
+
+def _material(found: RemainingForecast, now: float, last: LastEstimate | None) -> bool:
+    """Return whether `found` differs enough from the last estimate: another end, or a much narrower interval."""
+    if last is None:
+        return True
+    if now < last.time + SPACED_S:
+        return False
+    moved = abs(now + found.remaining_s - last.end)
+    if moved > MOVED * max(found.remaining_s, SPACED_S) or (found.high_s is None) != (last.high is None):
         return True
     return (
         found.high_s is not None
-        and told.high is not None
-        and found.high_s - found.low_s < NARROWER * (told.high - told.low)
+        and last.high is not None
+        and found.high_s - found.low_s < NARROWER * (last.high - last.low)
     )
 
 

@@ -1,4 +1,4 @@
-r"""The signature catalogue: what is known about lines that tell of failures, as data.
+r"""The signature catalogue: the meaning of lines that report failures, as data.
 
 One TOML file a family, each a list of `[[signature]]` tables (see `Signature`). Patterns are RE2 and are matched against a line whose
 digits are all replaced by 0, so that one match serves every line of a template: write `\d+` for numbers, and name those that count in

@@ -9,7 +9,7 @@ import re2
 from schedmate_records import Component, ErrorType, Severity, UserError
 
 from ..drivers import read_event
-from ..kinds import KINDS, WARNING
+from ..kinds import Kind
 
 _DIGITS = str.maketrans("123456789", "000000000")
 
@@ -28,7 +28,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     Attributes:
         name: The cause, in snake case; what counts as one root cause.
-        pattern: RE2, searched in the line with all digits replaced by 0. Write `\d` where a number stands.
+        pattern: RE2, searched in the line with all digits replaced by 0. Write `\d` for a digit.
         numbers: Where not empty: the pattern's first group, read from the unmasked line, must be one of these.
         driver_event: True where the table of driver events (`diagnose.drivers`) selects the entry, by what the line states of its Xid.
         kind: Place in the graph of causes and consequences (`diagnose.kinds`).
@@ -125,7 +125,7 @@ def _problem(entry: Signature) -> str:
     infrastructure = entry.error_type is ErrorType.INFRASTRUCTURE
     reasons = {
         f"expected a name in snake case, got {entry.name!r}": not re.fullmatch(r"[a-z][a-z0-9_]*", entry.name),
-        f"expected a kind among {', '.join(KINDS)}, got {entry.kind!r}": entry.kind not in KINDS,
+        f"expected a kind among {', '.join(Kind)}, got {entry.kind!r}": entry.kind not in list(Kind),
         f"expected a confidence above 0 and at most 1, got {entry.confidence}": not 0 < entry.confidence <= 1,
         "an infrastructure failure needs the component that is faulty": infrastructure
         and entry.component is Component.NONE,
@@ -137,7 +137,7 @@ def _problem(entry: Signature) -> str:
         ),
         "only a fatal entry can have `drain`": entry.drain and entry.severity not in {None, Severity.FATAL},
         "`repeats` needs `within_s` above 0": entry.repeats > 0 and not entry.within_s > 0,
-        f"an entry of the kind {WARNING} needs the severity warning": entry.kind == WARNING
+        f"an entry of the kind {Kind.WARNING} needs the severity warning": entry.kind == Kind.WARNING
         and entry.severity is not Severity.WARNING,
         "the pattern matches an empty line": bool(compiled.search("")),
     }
@@ -150,6 +150,6 @@ def _problem(entry: Signature) -> str:
 
 
 def _words(error: re2.error) -> str:
-    """Return what RE2 says, which comes as bytes."""
+    """Return the message of RE2, which comes as bytes."""
     said = error.args[0] if error.args else ""
     return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(error)

@@ -48,21 +48,19 @@ class OpinionMetrics:
         )
         self.late = Counter(
             "schedmate_opinions_late",
-            "Answers about a verdict that another had followed. They change nothing.",
+            "Answers about a verdict that was revised since. They are dropped.",
             registry=None,
         )
         self.agreed = Counter(
-            "schedmate_opinions_agreed", "Answers of the same error type as the rules.", registry=None
+            "schedmate_opinions_agreed", "Answers with the same error type as the rules.", registry=None
         )
         self.disagreed = Counter(
-            "schedmate_opinions_disagreed", "Answers of another error type than the rules.", registry=None
+            "schedmate_opinions_disagreed", "Answers with another error type than the rules.", registry=None
         )
-        self.decided = Counter(
-            "schedmate_opinions_decided", "Verdicts whose cause was decided by a model.", registry=None
-        )
+        self.decided = Counter("schedmate_opinions_decided", "Verdicts whose cause a model decided.", registry=None)
         self.rejected = Counter(
             "schedmate_opinions_rejected",
-            "Answers that did not count: inconsistent, or not borne out by the lines that they cite.",
+            "Answers rejected: inconsistent, or not supported by the lines that they cite.",
             registry=None,
         )
 

@@ -149,7 +149,7 @@ def _with_headings(shown: Shown) -> list[NumberedLine | str]:
 
 
 def _facts(facts: FailureFacts, shown: Shown) -> list[str]:
-    """Return what is known beside the lines, as one harmless line each."""
+    """Return what is known besides the lines, as one harmless line each."""
     numbers = {(each.rank, each.stream, each.line): number for number, each in shown.places.items()}
     known = (("Exit code", facts.exit_code), ("Signal", facts.signal), ("Scheduler state", facts.state or None))
     lines = [f"{name}: {harmless(str(value))}" for name, value in known if value is not None]

@@ -37,7 +37,7 @@ FINDINGS = 8
 
 def is_due(verdict: Failure | None, ending: Ending) -> bool:
     """Return whether a model is asked about an attempt that has ended: if it may have failed and the rules are not confident."""
-    if ending.well:
+    if ending.well or ending.cancelled:
         return False
     return verdict is None or verdict.error_type is ErrorType.NONE or verdict.confidence < ASKED_BELOW
 

@@ -14,13 +14,13 @@ CHARACTERS = 24_000
 END = 60
 """Lines at the end of the stream that are shown before anything else is added."""
 FIRST_ROOT = (40, 12)
-"""Lines before and after the likeliest candidate; a traceback stands before its last line."""
+"""Lines before and after the likeliest candidate; a traceback precedes its last line."""
 OTHER_ROOT = (8, 4)
 """Lines before and after each other candidate."""
 FIRST_ERROR = (4, 8)
 """Lines before and after the first line that calls itself an error."""
-ALIKE = 2
-"""First lines of a row of lines alike that are shown, beside the last one."""
+SIMILAR = 2
+"""First lines of a run of similar lines that are shown, with the last one."""
 _DIGITS = re.compile(r"\d+")
 
 
@@ -30,7 +30,7 @@ def select(
     """Return the lines of one stream that a model is shown, in order.
 
     Lines are chosen in this order, as long as there is room: the candidates of the rules, the last lines, the surroundings of the
-    candidates, the first error, then lines from the end backwards. Of lines alike in a row, the first two and the last stay.
+    candidates, the first error, then lines from the end backwards. Of similar lines in a row, the first two and the last stay.
 
     Args:
         lines: Lines of the stream, oldest first.
@@ -72,11 +72,13 @@ def _by_information(kept: Sequence[NumberedLine], known: Sequence[int]) -> Itera
 
 
 def _without_repeats(lines: Sequence[NumberedLine], roots: Collection[int]) -> list[NumberedLine]:
-    """Return the lines; of those alike in a row the first ones and the last one, and the candidates."""
+    """Return the lines; of similar lines in a row the first ones and the last one, and the candidates."""
     kept: list[NumberedLine] = []
     for _, group in groupby(lines, key=lambda each: _DIGITS.sub("0", each.text[:LONGEST])):
-        alike = list(group)
+        similar = list(group)
         kept += [
-            each for place, each in enumerate(alike) if place < ALIKE or place == len(alike) - 1 or each.number in roots
+            each
+            for place, each in enumerate(similar)
+            if place < SIMILAR or place == len(similar) - 1 or each.number in roots
         ]
     return kept

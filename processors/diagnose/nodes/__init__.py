@@ -1,4 +1,4 @@
-"""Evidence from elsewhere: what a node's kernel log and its GPUs' samples say of the failures of the jobs that ran there."""
+"""Evidence of nodes: findings in kernel logs and GPU samples, weighed against the verdicts on the jobs that ran there."""
 
 from .corroborate import corroborate
 from .evidence import NodeEvidence, NodeEvidenceMetrics, NodeEvidenceState

@@ -1,10 +1,9 @@
-"""A verdict on a job, weighed against what its nodes said at that time.
+"""Weighs a verdict on a job against the findings of its nodes.
 
-The outcome says which evidence confirms or contradicts the verdict (`confirmed_by`, `contradicted_by`), or its `source` is that evidence,
-which alone makes the verdict. Evidence from the node is never worth more than the job's own words where these are plain: a `KeyError` stays
-one, though a disk failed beside it; only the confidence falls. What the node said to several jobs may be about another one: it neither
-takes the place of what the job says itself nor speaks against it. Only fatal findings make a verdict, and warnings do not even confirm one:
-clocks are held back by heat every day.
+The result names the evidence that confirms or contradicts the verdict (`confirmed_by`, `contradicted_by`), or its `source` is that
+evidence, which alone makes the verdict. Plain errors of the job go before evidence of the node: a `KeyError` stays one if a disk failed at
+the same time; only the confidence falls. A finding that was reported to several jobs may be about another one: it neither replaces nor
+contradicts what the job's own lines show. Only fatal findings make a verdict. Warnings do not confirm one: heat slows clocks every day.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,33 +21,30 @@ from schedmate_records import (
     identified,
 )
 
-from .. import kinds
+from ..candidates import MESSAGE
 from ..catalogue import Signature
+from ..kinds import AFTER, BEFORE, Kind
 
 BEFORE_S = 600.0
-"""A cause on the node comes at most so long before the failure shows: a collective's time limit is ten minutes by default."""
+"""Maximum time from a cause on the node to the failure, in seconds: a collective's time limit is ten minutes by default."""
 AFTER_S = 60.0
-"""Kernel messages arrive late, and clocks differ."""
-
-
+"""Maximum time from the failure to its cause, in seconds: kernel messages arrive late, and clocks differ."""
 CERTAIN = 0.9
-"""Confidence from which a verdict is not taken for a consequence of what the node said."""
+"""Confidence from which a verdict is not taken for a consequence of a finding."""
 EVIDENCE = 8
-"""Lines that a verdict cites."""
-COUNTED = 3
-"""Findings that raise the confidence of a verdict which they agree with."""
-TOP = 0.99
+"""Maximum number of lines that a verdict cites."""
+CONFIRMING = 3
+"""Maximum number of findings that raise the confidence of a verdict."""
+MAX_CONFIDENCE = 0.99
+"""Maximum confidence of a confirmed verdict: nothing is proved."""
 DOUBTED = 0.8
-"""What is left of the confidence of a verdict that evidence speaks against."""
+"""Factor of the confidence of a contradicted verdict."""
 
-_COUNT = (Severity.FATAL, Severity.ERROR)
 _CONSEQUENCES = frozenset({
-    kinds.COLLECTIVE, kinds.PEER, kinds.SIGNAL, kinds.LAUNCHER, kinds.VAGUE, kinds.EXIT, kinds.CHILD, kinds.STARVED, kinds.HINT,
-    kinds.KILL, kinds.ABORT, kinds.NATIVE, kinds.CANCEL,
+    Kind.COLLECTIVE, Kind.PEER, Kind.SIGNAL, Kind.LAUNCHER, Kind.VAGUE, Kind.EXIT, Kind.CHILD, Kind.STARVED, Kind.HINT,
+    Kind.KILL, Kind.ABORT, Kind.NATIVE, Kind.CANCEL,
 })  # fmt: skip
-"""Kinds that follow from a node's trouble without saying so."""
-_ENDED_FROM_OUTSIDE = frozenset({kinds.CANCEL, kinds.SIGNAL})
-"""Of those, what says that somebody ended the job, and not its node."""
+"""Kinds that follow from a fault of a node and do not name it."""
 _GPU_WORDS = ("CUDA", "cuda", "NCCL", "cuDNN", "CUDNN", "CUBLAS", "NVML")
 _WORDS = {
     Component.GPU: _GPU_WORDS,
@@ -63,13 +59,13 @@ _WORDS = {
 def corroborate(
     failure: Failure, findings: Iterable[NodeFinding], signatures: Mapping[str, Signature]
 ) -> Failure | None:
-    """Return `failure` as its nodes' findings make it, one revision later; None where they have nothing to say of it.
+    """Return `failure` as its nodes' findings change it, one revision later; None if they change nothing.
 
-    The outcome does not depend on the order of `findings`.
+    The result does not depend on the order of `findings`.
 
     Args:
-        failure: The verdict that the job's own words make.
-        findings: What was told to this attempt.
+        failure: The verdict that the job's own lines make.
+        findings: The findings that were reported to this attempt.
         signatures: The catalogue by name: the kind of the verdict's signature.
     """
     if failure.error_type is ErrorType.NONE:
@@ -78,32 +74,29 @@ def corroborate(
         (one for one in findings if failure.time - BEFORE_S <= one.time <= failure.time + AFTER_S),
         key=lambda one: (-one.confidence, one.time, one.id),
     )
-    found = [one for one in near if one.error_type is ErrorType.INFRASTRUCTURE and one.severity in _COUNT]
-    found = [one for one in found if not _echoes(one, near)]
+    serious = {Severity.FATAL, Severity.ERROR}
+    found = [one for one in near if one.error_type is ErrorType.INFRASTRUCTURE and one.severity in serious]
+    found = [one for one in found if not _follows_from_program(one, near)]
     if not found:
         return _unsupported(failure, [one for one in near if one.severity is Severity.INFO])
     kind = _kind(failure, signatures)
-    same = [one for one in found if _agree(failure, one)]
-    # What follows from the verdict speaks neither for another one nor against it.
-    best = next((one for one in found if one.kind not in kinds.AFTER.get(kind, ())), None)
-    if best and best not in same and best.severity is Severity.FATAL and _explained(failure, best, kind):
+    infrastructure = failure.error_type is ErrorType.INFRASTRUCTURE
+    same = [one for one in found if infrastructure and failure.faulty_component is one.component]
+    # What follows from the verdict neither supports another one nor contradicts it.
+    best = next((one for one in found if one.kind not in AFTER.get(kind, ())), None)
+    fatal = best is not None and best.severity is Severity.FATAL
+    if best and fatal and best not in same and _explains(best, failure, kind):
         return _replaced(failure, best, found, near)
     if same:
         return _confirmed(failure, same, near)
-    if best is None or best.severity is not Severity.FATAL or _of_several(best):
-        return None
     plain = failure.confidence >= CERTAIN and failure.error_type is not ErrorType.USER_SCRIPT
-    return None if plain else _doubted(failure, best)
+    return _doubted(failure, best) if best and fatal and not _is_shared(best) and not plain else None
 
 
-def _agree(failure: Failure, one: NodeFinding) -> bool:
-    return failure.error_type is ErrorType.INFRASTRUCTURE and failure.faulty_component is one.component
-
-
-def _echoes(one: NodeFinding, near: Sequence[NodeFinding]) -> bool:
-    """Return whether a GPU stopped because of what a program did on it: the driver said so right before."""
-    return one.kind == kinds.STALL and any(
-        other.kind == kinds.FAULT
+def _follows_from_program(one: NodeFinding, near: Sequence[NodeFinding]) -> bool:
+    """Return whether a GPU stopped because of what a program did on it: the driver reported that right before."""
+    return one.kind == Kind.STALL and any(
+        other.kind == Kind.FAULT
         and (other.node, other.gpu, other.device) == (one.node, one.gpu, one.device)
         and one.time - AFTER_S <= other.time <= one.time
         for other in near
@@ -115,90 +108,89 @@ def _kind(failure: Failure, signatures: Mapping[str, Signature]) -> str:
     if known := signatures.get(failure.signature):
         return known.kind
     if failure.source is FailureSource.EXIT:
-        return kinds.KILL if failure.signal else kinds.HINT
-    return kinds.EXCEPTION
+        return Kind.KILL if failure.signal else Kind.HINT
+    return Kind.EXCEPTION
 
 
-def _explained(failure: Failure, best: NodeFinding, kind: str) -> bool:
-    """Return whether the verdict, of `kind`, names what follows from `best`: by its kind, or because its own words point to hardware."""
+def _explains(best: NodeFinding, failure: Failure, kind: str) -> bool:
+    """Return whether the verdict, of `kind`, follows from `best`: by its kind, or because its own words point to hardware."""
     if failure.error_type is ErrorType.UNKNOWN:
         return True
-    if failure.source is FailureSource.EXIT and failure.confidence >= CERTAIN:  # the scheduler says why
+    if failure.source is FailureSource.EXIT and failure.confidence >= CERTAIN:  # the scheduler states the reason
         return False
-    follows = kinds.AFTER.get(best.kind, frozenset()) | kinds.BEFORE.get(best.kind, frozenset())
+    follows = kind in AFTER.get(best.kind, frozenset()) | BEFORE.get(best.kind, frozenset())
     if kind in _CONSEQUENCES:
-        return kind in follows and not (_of_several(best) and kind in _ENDED_FROM_OUTSIDE)
+        return follows and not (_is_shared(best) and kind in {Kind.CANCEL, Kind.SIGNAL})
     words = failure.message + (failure.root.text if failure.root else "")
     pointed = any(one in words for one in _WORDS.get(best.component, ()))
-    return failure.confidence < CERTAIN and kind in follows and pointed and not _of_several(best)
+    return failure.confidence < CERTAIN and follows and pointed and not _is_shared(best)
 
 
-def _of_several(one: NodeFinding) -> bool:
-    """Return whether a finding was told to several jobs, so that it may be about another one."""
+def _is_shared(one: NodeFinding) -> bool:
+    """Return whether a finding was reported to several jobs, so that it may be about another one."""
     return len(one.jobs) > 1
 
 
 def _confirmed(failure: Failure, same: Sequence[NodeFinding], near: Sequence[NodeFinding]) -> Failure:
     doubt = 1 - failure.confidence
-    for one in same[:COUNTED]:
+    for one in same[:CONFIRMING]:
         doubt *= 1 - one.confidence
-    suspect = _suspect(failure, same)
-    there = [one for one in same if one.node == suspect]
-    return _next(
+    node = _faulty_node(failure, same)
+    there = [one for one in same if one.node == node]
+    return _next_revision(
         failure,
         same,
         confirmed_by=_sources(same),
-        node=suspect,
+        node=node,
         node_evidence=bool(there),
-        drain=_drains(there) if there else None,
+        drain=_may_drain(there) if there else None,
         recovery_action=_recovery_action(there, near),
-        confidence=max(failure.confidence, min(TOP, round(1 - doubt, 3))),
+        confidence=max(failure.confidence, min(MAX_CONFIDENCE, round(1 - doubt, 3))),
     )
 
 
-def _suspect(failure: Failure, same: Sequence[NodeFinding]) -> str:
-    """Return the node that a confirmed verdict blames: who printed the line need not be who is ill."""
+def _faulty_node(failure: Failure, same: Sequence[NodeFinding]) -> str:
+    """Return the node that a confirmed verdict blames: the one that printed the line may be healthy."""
     if failure.node in {one.node for one in same} or failure.confidence >= CERTAIN:
         return failure.node or same[0].node
     return same[0].node if same[0].severity is Severity.FATAL or not failure.node else failure.node
 
 
-def _drains(found: Sequence[NodeFinding]) -> bool:
-    """Return whether a fatal event on the list of those that may lead to a drain is among `found`."""
+def _may_drain(found: Sequence[NodeFinding]) -> bool:
+    """Return whether a fatal event that may lead to a drain is among `found`."""
     return any(one.drain and one.severity is Severity.FATAL for one in found)
 
 
 def _recovery_action(found: Sequence[NodeFinding], near: Sequence[NodeFinding]) -> RecoveryAction | None:
-    """Return what the driver states last that the GPUs of `found` need; where it states that of several GPUs, of the first in `found`."""
+    """Return the newest action that the driver states for the GPUs of `found`; for several GPUs that of the first in `found`."""
     for one in found:
-        stated = [other for other in near if other.recovery_action is not None and _same_gpu(one, other)]
+        stated = [other for other in near if other.recovery_action is not None and _is_same_gpu(one, other)]
         if stated:
             return max(stated, key=lambda other: (other.time, other.id)).recovery_action
     return None
 
 
-def _same_gpu(one: NodeFinding, other: NodeFinding) -> bool:
+def _is_same_gpu(one: NodeFinding, other: NodeFinding) -> bool:
     """Return whether two findings are of one GPU. A log names GPUs by their address, NVML by their index."""
-    if one.node != other.node:
-        return False
-    return bool(one.device and one.device == other.device) or (one.gpu is not None and one.gpu == other.gpu)
+    same = (one.device and one.device == other.device) or (one.gpu is not None and one.gpu == other.gpu)
+    return one.node == other.node and bool(same)
 
 
 def _replaced(
     failure: Failure, best: NodeFinding, found: Sequence[NodeFinding], near: Sequence[NodeFinding]
 ) -> Failure:
-    changed = _next(
+    changed = _next_revision(
         failure,
         found,
         source=_source(best),
         signature=best.signature,
         node=best.node,
         node_evidence=True,
-        drain=_drains([one for one in found if one.node == best.node and one.component is best.component]),
+        drain=_may_drain([one for one in found if one.node == best.node and one.component is best.component]),
         recovery_action=_recovery_action([best], near),
         root=best.place,
         rank=None if best.node != failure.node else failure.rank,
-        message=best.place.text[:300],
+        message=best.place.text[:MESSAGE],
         error_type=best.error_type,
         faulty_component=best.component,
         restartable=best.restartable,
@@ -209,25 +201,18 @@ def _replaced(
 
 
 def _doubted(failure: Failure, best: NodeFinding) -> Failure:
-    return _next(
-        failure,
-        [best],
-        contradicted_by=_sources([best]),
-        confidence=round(failure.confidence * DOUBTED, 3),
-    )
+    confidence = round(failure.confidence * DOUBTED, 3)
+    return _next_revision(failure, [best], contradicted_by=_sources([best]), confidence=confidence)
 
 
-def _unsupported(failure: Failure, calm: Sequence[NodeFinding]) -> Failure | None:
-    """Lower the confidence of a verdict on a GPU whose samples were there all the time and show nothing."""
+def _unsupported(failure: Failure, healthy: Sequence[NodeFinding]) -> Failure | None:
+    """Lower the confidence of a verdict on a GPU that was sampled all the time and showed nothing."""
     gpu = failure.faulty_component in {Component.GPU, Component.NVLINK}
-    watched = [one for one in calm if one.node == failure.node and (one.since or one.time) <= failure.time - AFTER_S]
-    if not gpu or not watched or failure.confidence >= CERTAIN:
-        return None
-    return _doubted(failure, watched[0])
+    watched = [one for one in healthy if one.node == failure.node and (one.since or one.time) <= failure.time - AFTER_S]
+    return _doubted(failure, watched[0]) if gpu and watched and failure.confidence < CERTAIN else None
 
 
 def _sources(found: Iterable[NodeFinding]) -> list[FailureSource]:
-    """Return where findings come from, each once."""
     return sorted({_source(one) for one in found})
 
 
@@ -235,7 +220,7 @@ def _source(one: NodeFinding) -> FailureSource:
     return FailureSource.GPU_METRICS if one.place.topic == FailureSource.GPU_METRICS else FailureSource.NODE_LOGS
 
 
-def _next(failure: Failure, found: Sequence[NodeFinding], **changes: object) -> Failure:
+def _next_revision(failure: Failure, found: Sequence[NodeFinding], **changes: object) -> Failure:
     """Return `failure` with `changes` and the lines of `found`, at the next revision."""
     places = [*failure.evidence, *(one.place for one in found)][:EVIDENCE]
     return identified(msgspec.structs.replace(failure, revision=failure.revision + 1, evidence=places, **changes))

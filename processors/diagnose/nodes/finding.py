@@ -9,40 +9,26 @@ from schedmate_records import Component, ErrorType, Evidence, NodeFinding, Posit
 from ..catalogue import Signature
 from ..drivers import read_event
 
-FATAL, ERROR = 0.85, 0.6
-"""Confidence from which a finding is taken for what ends jobs, and for what may."""
-
 _WORSE = {Severity.WARNING: (Severity.ERROR, 0.7), Severity.ERROR: (Severity.FATAL, 0.9)}
-"""What a finding becomes that repeats above its rate, and the confidence in that."""
+"""Severity of a finding that repeats above its rate, and the confidence in it."""
 _DEVICE = re.compile(r"\b(?:[0-9a-f]{4}|[0-9a-f]{8}):[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?\b", re.IGNORECASE)
 
 
 def severity(confidence: float) -> Severity:
-    """Return how bad a finding of such a confidence is."""
-    if confidence >= FATAL:
+    """Return the severity of a finding of a signature that states none: fatal if it surely ends jobs, error if it may."""
+    if confidence >= 0.85:
         return Severity.FATAL
-    return Severity.ERROR if confidence >= ERROR else Severity.WARNING
+    return Severity.ERROR if confidence >= 0.6 else Severity.WARNING
 
 
-def of_signature(  # noqa: PLR0917  # a signature, the line, where and when, whose
-    one: Signature, line: str, node: str, time: float, place: Evidence, gpu: int | None, jobs: list[str]
+def finding_from_signature(  # noqa: PLR0917  # a signature, a line, and where it is from
+    one: Signature, line: str, node: str, time: float, place: Evidence, gpu: int | None = None, *, jobs: list[str]
 ) -> NodeFinding:
     """Return the finding that `line` makes, which has the signature `one`."""
-    made = finding(
-        node,
-        time,
-        place,
-        signature=one.name,
-        kind=one.kind,
-        error_type=one.error_type,
-        component=one.component,
-        restartable=one.restartable,
-        confidence=one.confidence,
-        level=one.severity,
-        drain=one.drain,
-        gpu=gpu,
-        jobs=jobs,
-    )
+    made = make_finding(
+        node, time, place, one.name, one.kind, one.component, one.confidence,
+        error_type=one.error_type, restartable=one.restartable, level=one.severity, drain=one.drain, gpu=gpu, jobs=jobs,
+    )  # fmt: skip
     event = read_event(line) if one.driver_event else None
     if event is None:
         return made
@@ -58,23 +44,23 @@ def of_signature(  # noqa: PLR0917  # a signature, the line, where and when, who
     )
 
 
-def finding(
+def make_finding(  # noqa: PLR0917  # where, what, and how sure
     node: str,
     time: float,
     place: Evidence,
-    *,
     signature: str,
     kind: str,
     component: Component,
     confidence: float,
-    gpu: int | None,
-    jobs: list[str],
+    *,
     error_type: ErrorType = ErrorType.INFRASTRUCTURE,
     restartable: bool | None = True,
     level: Severity | None = None,
     drain: bool = False,
+    gpu: int | None,
+    jobs: list[str],
 ) -> NodeFinding:
-    """Return a finding that is reported to nobody yet. Its severity is `level`, or follows from the confidence."""
+    """Return a finding that is not reported to any job yet. Its severity is `level`, or follows from the confidence."""
     device = _DEVICE.search(place.text)
     return NodeFinding(
         id=identity(node, place, signature),
@@ -104,7 +90,6 @@ def worse(one: NodeFinding) -> NodeFinding:
 
 
 def identity(node: str, place: Evidence, signature: str) -> str:
-    """Return the id of a finding that is reported to nobody yet. One sample may make several: the signature tells them apart."""
-    return (
-        f"{derived_id('finding', node, Position(place.topic, place.partition, place.offset), place.line)}/{signature}"
-    )
+    """Return the id of a finding that is not reported to any job yet. One sample may make several, with other signatures."""
+    position = Position(place.topic, place.partition, place.offset)
+    return f"{derived_id('finding', node, position, place.line)}/{signature}"

@@ -1,31 +1,30 @@
-"""Samples of GPUs to findings: Xid events, counters of errors that grew, the recovery action, a GPU that cannot be read, clocks held back.
+"""Reads samples of GPUs for findings: Xids, growing error counters, the recovery action, an unreadable GPU, throttled clocks.
 
-Counters count since the driver was loaded, so only growth between two samples of one GPU says anything of the time between them.
+Counters count since the driver was loaded, so only growth between two samples of one GPU shows an error between them.
 """
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from schedmate_records import Component, Evidence, GpuSample, NodeFinding, Position, RecoveryAction, Severity
 
-from .. import kinds
 from ..catalogue import Signature
+from ..kinds import Kind
 from ..matcher import Matcher
-from .finding import finding, of_signature
+from .finding import finding_from_signature, make_finding
 
-HELD_BACK = frozenset({"hw_thermal_slowdown", "sw_thermal_slowdown", "hw_power_brake_slowdown", "hw_slowdown"})
+THROTTLED = frozenset({"hw_thermal_slowdown", "sw_thermal_slowdown", "hw_power_brake_slowdown", "hw_slowdown"})
 """Reasons for low clocks that point to the hardware's surroundings, not to the job (NVML, nvmlClocksEventReasons)."""
-
-_OF_THE_GPU = re.compile(r"GPU is lost|GPU requires restart|Not Found|Power|Interrupt|infoROM|Unknown Error|code 28\b")
-"""NVML's words for a GPU that is gone or ill. Others are about whoever asks: a library that is not initialised or of another version, a
-driver that is not loaded, a right that is missing."""
-_OF_A_FIELD = re.compile(r"\w+: ", re.ASCII)
-"""So begins what NVML said of one field. The GPU answers for the others."""
-GONE, DOUBTFUL = 0.93, 0.4
-"""Confidence in a GPU that cannot be read, by its own fault, or for whatever reason."""
+_GPU_ERROR = re.compile(
+    r"(?!\w+: ).*(?:GPU is lost|GPU requires restart|Not Found|Power|Interrupt|infoROM|Unknown Error|code 28\b)", re.ASCII
+)  # fmt: skip
+"""NVML's messages about a GPU that is lost or faulty. Others are about the caller: a library of another version, a driver that is not
+loaded, a missing permission. A message about one field begins with its name; the GPU answers for the others then."""
+UNREADABLE, DOUBTFUL = 0.93, 0.4
+"""Confidence in an unreadable GPU by its own fault, and for another reason."""
 
 
 class CounterMeaning(NamedTuple):
@@ -34,11 +33,11 @@ class CounterMeaning(NamedTuple):
     Attributes:
         name: Field of the sample; also the signature of the finding.
         words: The errors that it counts.
-        kind: Place in the graph of causes and consequences.
+        kind: Kind of the finding.
         component: What is faulty.
         severity: Severity of one sample in which it grew.
         confidence: Confidence in that.
-        repeats: Errors from which it is one level worse; 0: it stays what it is.
+        repeats: Number of errors from which it is one level worse; 0: never.
         within_s: Time in which they count, in seconds.
     """
 
@@ -52,37 +51,18 @@ class CounterMeaning(NamedTuple):
     within_s: float = 0.0
 
 
+_GPU, _WARNING = Component.GPU, Severity.WARNING
 COUNTERS = (
-    CounterMeaning("ecc_uncorrected", "uncorrected memory errors", kinds.DEVICE, Component.GPU, Severity.FATAL, 0.95),
-    CounterMeaning(
-        "ecc_corrected", "corrected memory errors", kinds.WARNING, Component.GPU, Severity.WARNING, 0.9, 100, 3600.0
-    ),
-    CounterMeaning(
-        "rows_remapped",
-        "rows remapped for uncorrected errors",
-        kinds.WARNING,
-        Component.GPU,
-        Severity.WARNING,
-        0.9,
-        3,
-        86400.0,
-    ),
-    CounterMeaning("nvlink_errors", "NVLink errors", kinds.PEER, Component.NVLINK, Severity.WARNING, 0.6, 100, 3600.0),
-)
+    CounterMeaning("ecc_uncorrected", "uncorrected memory errors", Kind.DEVICE, _GPU, Severity.FATAL, 0.95),
+    CounterMeaning("ecc_corrected", "corrected memory errors", Kind.WARNING, _GPU, _WARNING, 0.9, 100, 3600.0),
+    CounterMeaning("rows_remapped", "rows remapped for uncorrected errors", Kind.WARNING, _GPU, _WARNING, 0.9, 3, 86400.0),
+    CounterMeaning("nvlink_errors", "NVLink errors", Kind.PEER, Component.NVLINK, _WARNING, 0.6, 100, 3600.0),
+)  # fmt: skip
 """Errors that the hardware corrects are warnings (NVIDIA, GPU Memory Error Management; NVML, NVLink error counters)."""
-
-_RECOVERY = {
-    RecoveryAction.NONE: (kinds.WARNING, Severity.WARNING),
-    RecoveryAction.GPU_RESET: (kinds.DEVICE, Severity.FATAL),
-    RecoveryAction.NODE_REBOOT: (kinds.DEVICE, Severity.FATAL),
-    RecoveryAction.BUS_RESET: (kinds.DEVICE, Severity.FATAL),
-    RecoveryAction.SYSTEM_REBOOT: (kinds.DEVICE, Severity.FATAL),
-}
-"""Kind and severity of a recovery action; any other is an error."""
 
 
 class GpuMemory(msgspec.Struct):
-    """The counters of one GPU as last seen, its complaints that were told already, and the jobs whose processes it held."""
+    """The newest counters of one GPU, what was reported of it, and the jobs whose processes it held."""
 
     ecc_uncorrected: int | None = None
     ecc_corrected: int | None = None
@@ -95,125 +75,85 @@ class GpuMemory(msgspec.Struct):
 
 
 class GpuReader:
-    """Reads samples. Holds the catalogue, for the meaning of Xid numbers; what is remembered of a node's GPUs goes in and out."""
+    """Reads samples. Holds the catalogue, for the meaning of Xids; the state of a node's GPUs is an argument."""
 
     def __init__(self, signatures: Sequence[Signature]) -> None:
         self._matcher = Matcher([one for one in signatures if one.driver_event])
 
     def read(self, sample: GpuSample, position: Position, memory: dict[str, GpuMemory]) -> list[NodeFinding]:
-        """Return what `sample`, which stands at `position`, tells; `memory` (by GPU) moves on."""
+        """Return the findings in `sample`, at `position`; `memory` (by GPU) is updated."""
         last = memory.setdefault(sample.uuid or str(sample.gpu), GpuMemory())
-        # What went wrong since the sample before concerns the jobs of then too: their processes may be gone, and a lost GPU shows none.
-        jobs = sorted({*last.jobs, *_jobs(sample)})
-        told = [one for number in sample.xids if (one := self._xid(number, sample, position, jobs)) is not None]
+        running = sorted({one.job for one in sample.processes if one.job})
+        # An error since the sample before concerns the jobs of then too: their processes may be gone, and a lost GPU shows none.
+        source = _Source(sample, position, sorted({*last.jobs, *running}))
+        found = [self._xid(number, source) for number in sample.xids]
         for counter in COUNTERS:
             before, now = getattr(last, counter.name), getattr(sample, counter.name)
             if now is None:
                 continue
             if before is not None and now > before:
                 text = f"GPU {sample.gpu}: {now - before} {counter.words} since the sample before ({now} in all)"
-                told.append(_of_counter(counter, text, sample, position, jobs))
+                name, _, kind, component, level, confidence = counter[:6]
+                found.append(source.finding(text, name, kind, component, confidence, level=level))
             setattr(last, counter.name, now)
         action = sample.recovery_action
         if action is not None and action is not last.recovery_action:
-            told.append(_recovery(action, sample, position, jobs))
+            found.append(_recovery(action, source))
             last.recovery_action = action
         if sample.error and sample.error != last.error:
             text = f"GPU {sample.gpu} cannot be read: {sample.error[:200]}"
-            told.append(
-                _made(
-                    "gpu_unreadable", text, kinds.DEVICE, Component.GPU, _sureness(sample.error), sample, position, jobs
-                )
-            )
-        reasons = sorted(HELD_BACK & set(sample.throttle_reasons or ()))
+            faulty = (
+                _GPU_ERROR.match(sample.error) is not None
+            )  # an agent that does not work is no evidence against a node
+            confidence = UNREADABLE if faulty else DOUBTFUL
+            found.append(source.finding(text, "gpu_unreadable", Kind.DEVICE, _GPU, confidence, drain=faulty))
+        reasons = sorted(THROTTLED & set(sample.throttle_reasons or ()))
         if reasons and reasons != last.held_back:
             heat = f", {sample.temperature_c} °C" if sample.temperature_c is not None else ""
             text = f"GPU {sample.gpu}: clocks held back by {', '.join(reasons)}{heat}"
-            told.append(_made("gpu_held_back", text, kinds.PEER, Component.GPU, 0.4, sample, position, jobs))
+            found.append(source.finding(text, "gpu_held_back", Kind.PEER, _GPU, 0.4))
         last.error, last.held_back = sample.error, reasons
         if not sample.error:
-            last.jobs = _jobs(sample)
-        return told
+            last.jobs = running
+        return [one for one in found if one is not None]
 
-    def _xid(self, number: int, sample: GpuSample, position: Position, jobs: list[str]) -> NodeFinding | None:
+    def _xid(self, number: int, source: "_Source") -> NodeFinding | None:
         line = f"NVRM: Xid (): {number}"  # NVML gives the number alone
         one = self._matcher.signature(self._matcher.find([line])[0], line)
-        if one is None or one.kind == kinds.BENIGN:
+        if one is None or one.kind == Kind.BENIGN:
             return None
-        place = _place(f"GPU {sample.gpu}: Xid {number}", position)
-        return of_signature(one, line, sample.node, sample.time, place, sample.gpu, jobs)
+        sample = source.sample
+        place = source.place(f"GPU {sample.gpu}: Xid {number}")
+        return finding_from_signature(one, line, sample.node, sample.time, place, sample.gpu, jobs=source.jobs)
 
 
-def _sureness(error: str) -> float:
-    """Return how sure an error is the GPU's own: an agent that does not work is no witness against a node."""
-    return GONE if _OF_THE_GPU.search(error) and not _OF_A_FIELD.match(error) else DOUBTFUL
+class _Source(NamedTuple):
+    """A sample, its position, and the jobs that it concerns."""
+
+    sample: GpuSample
+    position: Position
+    jobs: list[str]
+
+    def place(self, text: str) -> Evidence:
+        at = self.position
+        return Evidence(topic=at.topic, partition=at.partition, offset=at.offset, line=1, text=text, stream="gpu")
+
+    def finding(
+        self, text: str, signature: str, kind: str, component: Component, confidence: float, **more: Any
+    ) -> NodeFinding:
+        sample, place = self.sample, self.place(text)
+        return make_finding(
+            sample.node, sample.time, place, signature, kind, component, confidence, gpu=sample.gpu, jobs=self.jobs, **more
+        )  # fmt: skip
 
 
-def _of_counter(
-    counter: CounterMeaning, text: str, sample: GpuSample, position: Position, jobs: list[str]
-) -> NodeFinding:
-    return finding(
-        sample.node,
-        sample.time,
-        _place(text, position),
-        signature=counter.name,
-        kind=counter.kind,
-        component=counter.component,
-        confidence=counter.confidence,
-        level=counter.severity,
-        gpu=sample.gpu,
-        jobs=jobs,
-    )
-
-
-def _recovery(action: RecoveryAction, sample: GpuSample, position: Position, jobs: list[str]) -> NodeFinding:
+def _recovery(action: RecoveryAction, source: _Source) -> NodeFinding:
     """Return the finding that the driver states `action` for a GPU."""
-    kind, level = _RECOVERY.get(action, (kinds.DEVICE, Severity.ERROR))
-    made = finding(
-        sample.node,
-        sample.time,
-        _place(f"GPU {sample.gpu}: the driver's recovery action is {action}", position),
-        signature="gpu_recovery_action",
-        kind=kind,
-        component=Component.GPU,
-        confidence=0.9,
-        level=level,
-        drain=level is Severity.FATAL,
-        gpu=sample.gpu,
-        jobs=jobs,
-    )
+    names = ("GPU_RESET", "NODE_REBOOT", "BUS_RESET", "SYSTEM_REBOOT")
+    fatal = action in {RecoveryAction[name] for name in names}
+    none = action is RecoveryAction.NONE
+    level = Severity.FATAL if fatal else Severity.WARNING if none else Severity.ERROR
+    text = f"GPU {source.sample.gpu}: the driver's recovery action is {action}"
+    kind = Kind.WARNING if none else Kind.DEVICE
+    made = source.finding(text, "gpu_recovery_action", kind, _GPU, 0.9, level=level, drain=fatal)
     return msgspec.structs.replace(made, recovery_action=action)
-
-
-def _made(  # noqa: PLR0917  # a sentence, its meaning and its place
-    cause: str,
-    text: str,
-    kind: str,
-    component: Component,
-    confidence: float,
-    sample: GpuSample,
-    position: Position,
-    jobs: list[str],
-) -> NodeFinding:
-    return finding(
-        sample.node,
-        sample.time,
-        _place(text, position),
-        signature=cause,
-        kind=kind,
-        component=component,
-        confidence=confidence,
-        drain=confidence >= GONE,
-        gpu=sample.gpu,
-        jobs=jobs,
-    )
-
-
-def _place(text: str, position: Position) -> Evidence:
-    return Evidence(
-        topic=position.topic, partition=position.partition, offset=position.offset, line=1, text=text, stream="gpu"
-    )
-
-
-def _jobs(sample: GpuSample) -> list[str]:
-    return sorted({one.job for one in sample.processes if one.job})

@@ -26,6 +26,7 @@ _WORDS = re.compile(r"[^\W\d_]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _OF = re.compile(r"\s*(?:/|of|out of|von|sur|de|di|из|\|)\s*")
 _TINY = 1e-12
+"""Added to divisors and to arguments of logarithms, so that zero is allowed. It is too small to change other values."""
 
 _ALONE = [
     "rising",

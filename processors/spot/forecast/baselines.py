@@ -1,4 +1,4 @@
-"""Forecasts that learn next to nothing: what OrgLinear has to beat, and what serves until there is enough history to learn from."""
+"""Simple forecasts: the baselines of the benchmark, and the forecast while there is too little history for a model."""
 
 from typing import Literal
 
@@ -8,9 +8,10 @@ from .demand import DemandHistory, Floats, Windows
 from .forecast import Forecast
 
 DAY = 24
+"""Hours of a day: the demand is hourly."""
 WEEK = 7 * DAY
 SMALLEST_DEVIATION = 0.5
-"""GPUs: demand that stood still in all of the history may yet change."""
+"""GPUs. Demand that was constant in the whole history may still change."""
 
 
 class Naive:

@@ -1,7 +1,7 @@
-"""Quantiles that hold what they say: split conformal prediction (Vovk et al. 2005; Romano et al., NeurIPS 2019). Beyond GFS.
+"""Quantiles with the right coverage: split conformal prediction (Vovk et al. 2005; Romano et al., NeurIPS 2019). Beyond GFS.
 
-Demand is not normal: it stands still for hours and then leaps. The deviation says when a forecast is unsure; how many deviations make a
-quantile is read off from forecasts that were not learnt from, instead of the normal distribution.
+Demand is not normally distributed: it is constant for hours and then jumps. The deviation measures the uncertainty of a forecast. The
+number of deviations of a quantile comes from the errors on held-out hours, and not from the normal distribution.
 """
 
 import math

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from .conformal import Calibration
-from .demand import DemandHistory, Floats, Integers, Windows
+from .demand import DemandHistory, Floats, Windows
 
 
 @dataclass(frozen=True)
@@ -18,13 +18,11 @@ class Forecast:
         mean: GPUs, windows x horizon.
         deviation: Standard deviations in GPUs, of the same shape.
         calibration: Errors of past forecasts; without it quantiles are those of the normal distribution.
-        sum_calibration: Errors of past forecasts of the sum over all organisations; without it the sum is taken as normal.
     """
 
     mean: Floats
     deviation: Floats
     calibration: Calibration | None = field(default=None, repr=False)
-    sum_calibration: Calibration | None = field(default=None, repr=False)
 
     def quantile(self, p: float) -> Floats:
         """Return the demand that is not exceeded with probability `p`, in GPUs, never below 0.
@@ -33,19 +31,6 @@ class Forecast:
             ValueError: `p` is not between 0 and 1.
         """
         return np.maximum(self.mean + _margin(self.calibration, p) * self.deviation, 0.0)
-
-    def sum_quantile(self, p: float) -> Floats:
-        """Return the `p`-quantile of the sum over all windows in GPUs, one value for each hour ahead, never below 0.
-
-        Means and variances are added, as if organisations were independent. The calibration corrects this: it measures errors of past sums,
-        which include the correlation of organisations.
-
-        Raises:
-            ValueError: `p` is not between 0 and 1.
-        """
-        deviation = np.sqrt((self.deviation**2).sum(axis=0))
-        total: Floats = np.maximum(self.mean.sum(axis=0) + _margin(self.sum_calibration, p) * deviation, 0.0)
-        return total
 
 
 def _margin(calibration: Calibration | None, p: float) -> Floats | float:
@@ -94,7 +79,6 @@ class Calibrated:
         self._share = share
         self._memory = memory
         self._calibration: Calibration | None = None
-        self._sum_calibration: Calibration | None = None
 
     def fit(self, history: DemandHistory, horizon: int) -> None:
         """Calibrate, then learn.
@@ -107,7 +91,7 @@ class Calibrated:
         if unseen < self.length + horizon:
             raise ValueError(f"expected at least {self.length + 2 * horizon} hours of demand, got {history.hours}")
         self.forecaster.fit(history.until(unseen), horizon)
-        self._calibration = self._sum_calibration = None
+        self._calibration = None
         self.observe(history.windows(self.length, horizon, max(unseen, last - self._memory), last))
         self.forecaster.fit(history, horizon)
 
@@ -120,28 +104,7 @@ class Calibrated:
         found = self.forecaster.forecast(windows)
         new = Calibration.of(windows.future, found.mean, found.deviation, windows.made)
         self._calibration = new.after(self._calibration, self._memory)
-        hours, hour = np.unique(windows.made, return_inverse=True)
-        future, mean, variance = (
-            _sum_by_hour(each, hour, len(hours)) for each in (windows.future, found.mean, found.deviation**2)
-        )
-        new = Calibration.of(future, mean, np.sqrt(variance), hours)
-        self._sum_calibration = new.after(self._sum_calibration, self._memory)
 
     def forecast(self, windows: Windows) -> Forecast:
         """Forecast demand, with calibrated quantiles."""
-        return replace(
-            self.forecaster.forecast(windows), calibration=self._calibration, sum_calibration=self._sum_calibration
-        )
-
-
-def _sum_by_hour(values: Floats, hour: Integers, hours: int) -> Floats:
-    """Return the sums of the rows of `values` that belong to one hour, hours x horizon.
-
-    Args:
-        values: Windows x horizon.
-        hour: Row of the result to which each window belongs.
-        hours: Rows of the result.
-    """
-    total = np.zeros((hours, values.shape[1]))
-    np.add.at(total, hour, values)
-    return total
+        return replace(self.forecaster.forecast(windows), calibration=self._calibration)

@@ -1,9 +1,11 @@
 """The policies, by the names that the command line knows."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 
 import msgspec
 
+from processors.spot.estimator import DemandEstimator
 from processors.spot.manager import Gfs
 
 from ..interference import PackedSpeeds
@@ -21,9 +23,14 @@ from .spot.yarn import YarnCs
 from .srtf import Srtf
 from .tiresias import Tiresias
 
+EPOCH = datetime(2024, 1, 1)
+"""Second 0 of a trace: a Monday."""
+GFS_LEARN_EVERY_H = 7 * 24
+"""Hours between two times that GFS learns. `schedmate spot` learns once a day, which takes most of the time of a long simulation."""
+
 
 class PolicyInfo(msgspec.Struct, frozen=True):
-    """What the command line says of a policy.
+    """Description of a policy on the command line.
 
     Attributes:
         make: Makes one for a partition, from the measured speeds of pairs and the times of all submissions.
@@ -50,6 +57,10 @@ def _lucid(cancellation: Cancellation | None) -> Callable[[PackedSpeeds | None, 
         return lambda: Lucid(speeds, quiet, cancellation)
 
     return make
+
+
+def _gfs() -> Managed:
+    return Managed(Gfs(estimator=DemandEstimator(EPOCH, learn_every_h=GFS_LEARN_EVERY_H)))
 
 
 POLICIES: Mapping[str, PolicyInfo] = {
@@ -80,7 +91,7 @@ POLICIES: Mapping[str, PolicyInfo] = {
     "lyra": PolicyInfo(_plain(Lyra), "spot: whole idle nodes on loan, taken back where that costs least", by_pods=True),
     "fgd": PolicyInfo(_plain(Fgd), "spot: placement that fragments nodes least", by_pods=True),
     "gfs": PolicyInfo(
-        _plain(lambda: Managed(Gfs())),
+        _plain(_gfs),
         "spot: a quota from forecasts of demand, least waste evicted (the live spot manager)",
         by_pods=True,
     ),

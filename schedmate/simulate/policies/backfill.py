@@ -1,53 +1,59 @@
-"""A fixed order with EASY backfilling (Lifka, JSSPP 1995): the first that does not fit is promised nodes, and others may go before it."""
+"""A fixed order with EASY backfilling (Lifka, JSSPP 1995): nodes are reserved for the first job that does not fit.
+
+Jobs behind it start where they are not expected to delay it.
+"""
 
 from bisect import insort
 from collections.abc import Callable, Collection
 
 from ..cluster import Cluster
 from ..job import Job, Run, Slice
-from ..placement import consolidated
+from ..placement import best_fit, consolidated
 from ..simulation import Simulation
 from .ordered import Place
+from .promise import ExpectedEnds, first_fit
 
 DEPTH = 100
 """Jobs behind the first that are tried, as in schedulers whose queues are long."""
 UNKNOWN_S = 86_400.0
-"""What a job without an estimate is taken to last."""
+"""Assumed duration of a job without an estimate, in seconds."""
 
 
 class Backfilled:
     """Starts jobs in order; behind one that does not fit, those that are not expected to delay it.
 
-    What is expected rests on estimates, which may be wrong: a job that runs for longer than estimated is taken to go on for as long as it
-    has run, and the promise moves. Nobody is stopped for it.
+    Expected ends rest on estimates, which may be wrong: a job that runs for longer than estimated is expected to run on for as long as it
+    has run, and the reservation moves. No job is stopped for it.
 
     Args:
         key: What the queue is sorted by; equals keep the order of the trace.
-        place: Where a job goes.
+        by_pods: Each pod goes to the node that fits best, instead of the whole job to as few nodes as possible.
     """
 
     polls = False
 
-    def __init__(self, key: Callable[[Run], float], place: Place = consolidated) -> None:
+    def __init__(self, key: Callable[[Run], float], *, by_pods: bool = False) -> None:
         self._key = key
-        self._place = place
+        self._by_pods = by_pods
+        self._place: Place = best_fit if by_pods else consolidated
         self._queue: list[tuple[float, int, Run]] = []
+        self._ends = ExpectedEnds(_estimate)
 
     def submit(self, run: Run, now: float) -> None:
         """Queue a job."""
         insort(self._queue, (self._key(run), run.order, run))
 
     def ended(self, run: Run, now: float) -> None:
-        """Nothing to note."""
+        """Do nothing."""
 
     def schedule(self, simulation: Simulation) -> float | None:
-        """Start jobs until one does not fit, then those behind it that may go before it."""
+        """Start jobs until one does not fit, then those behind it that may start earlier."""
         queue, started = self._queue, 0
         for _, _, run in queue:
             placement = self._place(simulation.cluster, run.job)
             if placement is None:
                 break
-            simulation.start(run, placement)
+            self._start(simulation, run, placement)
             started += 1
         del queue[:started]
         if len(queue) > 1 and simulation.cluster.free:
@@ -56,26 +62,39 @@ class Backfilled:
 
     def _backfill(self, simulation: Simulation) -> None:
         cluster, now = simulation.cluster, simulation.now
-        at, promised = self._promise(simulation, self._queue[0][2].job)
-        unfit: set[tuple[float, bool]] = set()
-        left = [self._queue[0]]
-        for entry in self._queue[1 : DEPTH + 1]:
-            run = entry[2]
-            outlasts = now + _estimate(run) > at
-            size = run.job.total_gpus, outlasts
-            placement = None
-            if size not in unfit:
-                placement = self._beside(cluster, run.job, promised if outlasts else ())
+        reservation: tuple[float, Collection[int]] | None = None
+        unfit: set[tuple[float, int, str, bool]] = set()
+        started = set()
+        for _, order, run in self._queue[1 : DEPTH + 1]:
+            size = run.job.gpus, run.job.pods, run.job.gpu_type
+            if (*size, False) in unfit:  # it fits nowhere
+                continue
+            if reservation is None:
+                # Most queues have no job that fits anywhere, so that no reservation is needed.
+                placement = self._place(cluster, run.job)
+                if placement is None:
+                    unfit.add((*size, False))
+                    continue
+                cluster.release(placement)
+                ends = self._ends.in_order(now, len(simulation.running))
+                wait, nodes = first_fit(cluster, self._queue[0][2].job, ends, by_pods=self._by_pods)
+                reservation = now + wait, nodes
+            outlasts = now + _estimate(run) > reservation[0]
+            if (*size, outlasts) in unfit:
+                continue
+            placement = self._place_around(cluster, run.job, reservation[1] if outlasts else ())
             if placement is None:
-                unfit.add(size)
-                left.append(entry)
+                unfit.add((*size, outlasts))
             else:
-                simulation.start(run, placement)
-        self._queue[: DEPTH + 1] = left
+                self._start(simulation, run, placement)
+                started.add(order)
+        if started:
+            first = self._queue[: DEPTH + 1]
+            self._queue[: DEPTH + 1] = [entry for entry in first if entry[1] not in started]
 
-    def _beside(self, cluster: Cluster, job: Job, promised: Collection[int]) -> tuple[Slice, ...] | None:
-        """Place a job, but not on nodes that are promised."""
-        usable = [index for index in promised if cluster.nodes[index].up]
+    def _place_around(self, cluster: Cluster, job: Job, reserved: Collection[int]) -> tuple[Slice, ...] | None:
+        """Place a job, but not on reserved nodes."""
+        usable = [index for index in reserved if cluster.nodes[index].up]
         for index in usable:
             cluster.take_down(index)
         placement = self._place(cluster, job)
@@ -83,34 +102,10 @@ class Backfilled:
             cluster.bring_up(index)
         return placement
 
-    def _promise(self, simulation: Simulation, job: Job) -> tuple[float, set[int]]:
-        """Return when a job is expected to fit, and on which nodes: running jobs end as they are expected to, on a copy of the cluster."""
-        now = simulation.now
-        copy = Cluster(node.spec for node in simulation.cluster.nodes)
-        held = [(run, tuple(_again(copy, piece) for piece in run.placement)) for run in simulation.running.values()]
-        for node in simulation.cluster.nodes:
-            if not node.up:
-                copy.take_down(node.index)
-        held.sort(key=lambda each: (_left(each[0], now), each[0].order))
-        for run, pieces in held:
-            copy.release(pieces)
-            placement = self._place(copy, job)
-            if placement is not None:
-                return now + _left(run, now), {piece.node for piece in placement}
-        return float("inf"), set()
-
-
-def _again(copy: Cluster, piece: Slice) -> Slice:
-    if piece.share < 1:
-        return copy.take_share(piece.node, piece.share)
-    return copy.take(piece.node, len(piece.gpus))
+    def _start(self, simulation: Simulation, run: Run, placement: tuple[Slice, ...]) -> None:
+        simulation.start(run, placement)
+        self._ends.add(run)
 
 
 def _estimate(run: Run) -> float:
     return UNKNOWN_S if run.job.estimate_s is None else run.job.estimate_s
-
-
-def _left(run: Run, now: float) -> float:
-    elapsed = now - run.started
-    left = _estimate(run) - elapsed
-    return left if left > 0 else elapsed

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from ..job import Job, Run
 
 Kind = int
-"""Jobs that packing cannot tell apart have the same number."""
+"""Jobs that are equal for packing have the same number."""
 
 
 class Kinds:
@@ -18,7 +18,7 @@ class Kinds:
 
     Args:
         key: What packing knows of a job; hashable.
-        suit: Whether two jobs can be packed, as far as their kinds say.
+        suit: Whether two jobs can be packed, according to their kinds.
     """
 
     def __init__(self, key: Callable[[Job], object], suit: Callable[[Job, Job], bool]) -> None:

@@ -24,7 +24,7 @@ class Cancellation:
     """When a packing is undone (SchedMate, section 4.1).
 
     Attributes:
-        threshold: Speed of the host beside the guest, over its speed alone, below which the guest goes.
+        threshold: Speed of the host with the guest, over its speed alone, below which the guest is stopped.
         after_s: Seconds from the packing to the measurement: warm-up and some tens of steps.
         tracked: Whether a job's log shows its speed; where it does not, its packings stay.
     """
@@ -46,7 +46,7 @@ class _Entry(NamedTuple):
 
 
 class _Settled(NamedTuple):
-    """What a look at the queue left: nobody can start before something changes.
+    """State after a pass over the queue: no job can start before something changes.
 
     Attributes:
         state: Of the cluster then.
@@ -67,7 +67,7 @@ class _Settled(NamedTuple):
 
 
 class Lucid:
-    """Starts the job of least estimated GPU time first, beside a running job that it suits where there is one, else alone.
+    """Starts the job of least estimated GPU time first, packed with a suitable running job if there is one, else alone.
 
     The rules of Lucid's simulator: while the cluster is busy, each waiting job of up to 8 GPUs is packed with the longest-running job
     of equally many GPUs that is alone, has memory to spare, whose sharing score and its own sum to at most 2, and whose estimated GPU
@@ -208,7 +208,7 @@ class Lucid:
 
 
 def _state(simulation: Simulation, *, quiet: bool) -> tuple[object, ...]:
-    """Return what must be as it was for nothing to have changed that this policy is not told: nodes go and come back."""
+    """Return what changes when nodes leave and return, which the policy gets no call for; it compares this."""
     return quiet, simulation.cluster.free, simulation.cluster.capacity, len(simulation.running)
 
 

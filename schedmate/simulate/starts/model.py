@@ -80,7 +80,7 @@ class Waiting:
         allowed: Indices of the nodes on which it may run.
         lasting: How long it will take once it started.
         after: It cannot start before, in seconds from now: infinite for one that is held.
-        exclusive: Nobody else may be on its nodes.
+        exclusive: No other job may use its nodes.
     """
 
     job: str

@@ -1,4 +1,4 @@
-"""One future of the queue: in order, with backfilling as Slurm's: nobody starts early who could delay the first that waits."""
+"""One future of the queue: in order, with backfilling as Slurm's: no job starts early that could delay the first waiting job."""
 
 import heapq
 import math
@@ -14,6 +14,7 @@ from .model import Present, Vector, Waiting
 LOOKED_AT: Final = 50
 """Jobs behind the first that are looked at for backfilling at each instant (Slurm's bf_max_job_test is 500; later ones matter less)."""
 EPSILON: Final = 1e-6
+"""Tolerance for rounding where a node has exactly the CPUs, GPUs or memory that a job needs."""
 UNLIMITED: Final = 365 * 86_400.0
 """What the scheduler plans with for a job without a limit (Slurm: a year)."""
 
@@ -51,7 +52,7 @@ class _Future:
             nodes = np.fromiter(each.held, dtype=np.intp)
             taken = np.array([each.held[index] for index in each.held], dtype=float).reshape(len(nodes), -1)
             left = max(min(each.lasting.limit, UNLIMITED) - each.lasting.elapsed, 0.0)
-            self._take(number, nodes, taken, each.lasting.draw(random), left)
+            self._occupy(number, nodes, taken, each.lasting.draw(random), left)
         self._next = len(present.running)
 
     def run(self) -> dict[str, float]:
@@ -141,12 +142,12 @@ class _Future:
     def _start(self, each: Waiting, nodes: NDArray[np.intp], now: float) -> None:
         self._started[each.job] = now
         taken: Room = self._whole[nodes].copy() if each.exclusive else np.repeat(_row(each.need), len(nodes), axis=0)
-        self._take(
+        self._occupy(
             self._next, nodes, taken, now + each.lasting.draw(self._random), now + min(each.lasting.limit, UNLIMITED)
         )
         self._next += 1
 
-    def _take(self, number: int, nodes: NDArray[np.intp], taken: Room, end: float, believed_end: float) -> None:
+    def _occupy(self, number: int, nodes: NDArray[np.intp], taken: Room, end: float, believed_end: float) -> None:
         self._free[nodes] -= taken
         self._held[number] = _Held(nodes, taken, believed_end)
         if math.isfinite(end):

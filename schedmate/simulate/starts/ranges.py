@@ -11,6 +11,7 @@ from .model import Present
 from .play import play
 
 FUTURES: Final = 200
+"""Simulations for a range. Its 5 % ends rest on ten of them each; more make the ends steadier, and take longer."""
 LOW, MIDDLE, HIGH = 0.05, 0.5, 0.95
 
 
@@ -42,7 +43,7 @@ def start_ranges(
         present: The queue.
         futures: How many are played.
         seed: Of the durations.
-        progress: Is told after each future.
+        progress: Called after each future.
     """
     random = np.random.default_rng(seed)
     starts: dict[str, list[float]] = {each.job: [] for each in present.waiting}

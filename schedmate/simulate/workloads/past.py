@@ -7,15 +7,18 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
+from processors.spot.settings import CLUSTER
+
 from ..job import Job, JobClass
 
 HOUR = 3600.0
+"""Seconds of an hour."""
 
 
 def split_past(jobs: Sequence[Job], at_s: float) -> tuple[list[Job], Mapping[str, Sequence[float]]]:
     """Return the jobs to replay from `at_s` on, and the hourly demand of high-priority jobs before it.
 
-    The past is that of a cluster on which nobody waits: each job runs from its submission on. What would still run at `at_s` is submitted
+    The past is that of a cluster without waiting: each job runs from its submission on. What would still run at `at_s` is submitted
     then, with the work that is left; what ended before is remembered as demand alone. So a policy meets a cluster in use, and a
     forecaster has a history, at no cost of replaying weeks.
 
@@ -25,7 +28,7 @@ def split_past(jobs: Sequence[Job], at_s: float) -> tuple[list[Job], Mapping[str
 
     Returns:
         The jobs, in the order in which they are now submitted, and by organisation the GPUs that its high-priority jobs had at most in
-        each hour before `at_s`, oldest first.
+        each hour before `at_s`, oldest first. The key `CLUSTER` has the same of all of them together.
 
     Raises:
         ValueError: `at_s` is not the start of an hour.
@@ -41,8 +44,9 @@ def split_past(jobs: Sequence[Job], at_s: float) -> tuple[list[Job], Mapping[str
         elif end > at_s:
             kept.append(msgspec.structs.replace(job, submit_s=at_s, duration_s=end - at_s))
         if job.job_class is JobClass.HP and job.submit_s < at_s:
-            changes[job.user] += [(job.submit_s, job.total_gpus), (end, -job.total_gpus)]
-    users = sorted({job.user for job in jobs if job.job_class is JobClass.HP})
+            for name in (job.user, CLUSTER):
+                changes[name] += [(job.submit_s, job.total_gpus), (end, -job.total_gpus)]
+    users = sorted({CLUSTER, *(job.user for job in jobs if job.job_class is JobClass.HP)})
     return sorted(kept, key=lambda job: job.submit_s), {user: _peaks(changes[user], at_s) for user in users}
 
 

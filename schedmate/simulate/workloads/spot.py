@@ -15,6 +15,7 @@ import numpy as np
 from ..job import Job, JobClass
 
 DAY = 86_400
+"""Seconds of a day."""
 Random = np.random.Generator
 
 
@@ -89,6 +90,7 @@ HOURS = (
 WEEKDAYS = (0.93, 0.81, 0.89, 1.14, 1.18, 1.12, 0.92)
 """Submissions by day of the week, over their mean, rounded."""
 ORGANISATIONS = 84
+"""Organisations that submit jobs: 84 in Alibaba's 2026 trace."""
 CONCENTRATION = 1.3
 """Of organisations' shares of the jobs: the k-th largest has a share as 1 over k to this power."""
 HOURLY_CV = 0.9

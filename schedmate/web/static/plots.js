@@ -23,6 +23,11 @@ const plotsIn = (region, { since, until, curves, marks }) => {
   const help = "Point at a curve for its values, drag to zoom.";
   moment.textContent = help;
   Object.assign(all, { type: "button", textContent: "Show all", hidden: !zoomed, onclick: () => zoom(since, until) });
+  for (const [span, label] of [[900, "15 min"], [3600, "1 h"], [21600, "6 h"], [86400, "24 h"]]) {
+    if (until - since <= span) continue;
+    const button = reading.insertBefore(element("button"), all);
+    Object.assign(button, { type: "button", textContent: `Last ${label}`, onclick: () => zoom(until - span, until) });
+  }
   slider.tabIndex = 0;
   // Arrow keys go through the moments, and a screen reader says what was measured then.
   const says = { role: "slider", "aria-label": "Moment; plus and minus zoom, Escape shows all", "aria-valuemin": since, "aria-valuemax": until };
@@ -85,7 +90,7 @@ const plotsIn = (region, { since, until, curves, marks }) => {
     return new uPlot(
       {
         width: slider.clientWidth,
-        height: last ? 136 : 108,
+        height: last ? 240 : 212,
         padding: [6, 24, 6, 0],
         legend: { show: false },
         cursor: {
@@ -160,7 +165,8 @@ const short = (value) => {
 const levels = (curve, low, high) => {
   if (low === null) return [0, 1];
   const least = curve.low ?? low;
-  const room = (high - least) * 0.08 || Math.abs(high) * 0.1 || 1;
+  // At least a tenth of the value: noise must not look like a trend.
+  const room = Math.max((high - least) * 0.08, (Math.max(Math.abs(high), Math.abs(low)) / 10 - (high - least)) / 2) || 1;
   return [curve.low ?? least - room, curve.high ?? high + room];
 };
 

@@ -1,6 +1,7 @@
 -- title: Nodes by mean time between failures
 -- about: Hours in which jobs ran on each node, over the infrastructure failures that name it; the worst first.
 -- param weeks UInt32 = 8: how many weeks back
+-- param month String = : such as 2026-11, instead of the last weeks
 -- param limit UInt32 = 50: rows at most
 
 WITH busy AS
@@ -8,14 +9,15 @@ WITH busy AS
     SELECT node, round(sum(dateDiff('millisecond', started, ifNull(ended, now64(6)))) / 3600000, 3) AS job_hours
     FROM attempts
     ARRAY JOIN nodes AS node
-    WHERE ifNull(ended, now64(6)) > now() - toIntervalWeek({weeks:UInt32})
+    WHERE if({month:String} = '', ifNull(ended, now64(6)) > now() - toIntervalWeek({weeks:UInt32}), formatDateTime(started, '%Y-%m') = {month:String})
     GROUP BY node
 ),
 failed AS
 (
     SELECT toString(node) AS node, count() AS failures, max(time) AS last_failure, argMax(signature, time) AS last_signature
     FROM verdicts
-    WHERE error_type = 'infrastructure' AND node != '' AND time > now() - toIntervalWeek({weeks:UInt32})
+    WHERE error_type = 'infrastructure' AND node != ''
+        AND if({month:String} = '', time > now() - toIntervalWeek({weeks:UInt32}), formatDateTime(time, '%Y-%m') = {month:String})
     GROUP BY node
 )
 SELECT

@@ -26,7 +26,7 @@ class GpuAgentMetrics:
         self.gpus = Gauge("schedmate_gpu_agent_gpus", "GPUs in the last round.", registry=None)
         self.gpus_failing = Gauge(
             "schedmate_gpu_agent_gpus_failing",
-            "GPUs that could not be read in the last round, wholly or in part.",
+            "GPUs that could not be read completely in the last round.",
             registry=None,
         )
         self.rounds_failed = Counter(

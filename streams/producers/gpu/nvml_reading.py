@@ -33,8 +33,6 @@ ABSENT = frozenset(
 )
 """Answers that mean "this GPU or driver has no such field": the field is null and nothing is wrong."""
 
-LOST = frozenset({nvml.NVML_ERROR_GPU_IS_LOST, nvml.NVML_ERROR_GPU_NOT_FOUND, nvml.NVML_ERROR_UNINITIALIZED})
-"""Answers after which no other field of this GPU is worth asking for: each question to a dead GPU may take seconds."""
 
 THROTTLE_REASONS = {
     nvml.nvmlClocksThrottleReasonGpuIdle: "gpu_idle",
@@ -48,13 +46,6 @@ THROTTLE_REASONS = {
     nvml.nvmlClocksThrottleReasonDisplayClockSetting: "display_clock_setting",
 }
 
-_NVLINK_TOTALS = (
-    nvml.NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL,
-    nvml.NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL,
-    nvml.NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL,
-    nvml.NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL,
-    nvml.NVML_FI_DEV_NVLINK_ECC_DATA_ERROR_COUNT_TOTAL,
-)
 
 OwnerOf = Callable[[int], Owner]
 
@@ -77,7 +68,12 @@ def read(handle: Handle, owner_of: OwnerOf) -> tuple[dict[str, Any], str]:
         try:
             values[field] = ask(handle)
         except nvml.NVMLError as failure:
-            if failure.value in LOST:
+            # No other field of such a GPU is worth asking for: each question to a dead GPU may take seconds.
+            if failure.value in (
+                nvml.NVML_ERROR_GPU_IS_LOST,
+                nvml.NVML_ERROR_GPU_NOT_FOUND,
+                nvml.NVML_ERROR_UNINITIALIZED,
+            ):
                 raise
             if failure.value not in ABSENT and not error:
                 error = f"{field}: {failure}"
@@ -119,7 +115,16 @@ def _nvlink_active(handle: Handle) -> int:
 
 
 def _nvlink_errors(handle: Handle) -> int:
-    answers = nvml.nvmlDeviceGetFieldValues(handle, list(_NVLINK_TOTALS))
+    answers = nvml.nvmlDeviceGetFieldValues(
+        handle,
+        [
+            nvml.NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL,
+            nvml.NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL,
+            nvml.NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL,
+            nvml.NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL,
+            nvml.NVML_FI_DEV_NVLINK_ECC_DATA_ERROR_COUNT_TOTAL,
+        ],
+    )
     counts = [_field_value(answer) for answer in answers if answer.nvmlReturn == nvml.NVML_SUCCESS]
     if not counts:
         raise nvml.NVMLError(answers[0].nvmlReturn)

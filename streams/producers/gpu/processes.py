@@ -16,13 +16,6 @@ RANK_VARIABLES = (
 """Variables of the global rank, in the order of `streams.producers.environment`, which numbers the ranks of logs."""
 
 
-MAX_JOB, MAX_RANK_DIGITS = 200, 9
-"""What is longer is no job id and no rank."""
-
-_SLURM_CGROUP = re.compile(r"/(?:job_(\d+)(?:/|$)|(s[0-9A-HJKMNP-TV-Z]{13})(?:/step_|$))", re.MULTILINE)
-"""Since 26.05 Slurm names control groups by the SLUID of a job's run, unless `CgroupJobIdPaths=yes`."""
-
-
 class Owner(NamedTuple):
     """The job and the global rank of a process; None where they are not known."""
 
@@ -60,9 +53,10 @@ def _owner_by_environment(environment: Mapping[str, str], clusters: Collection[s
     except (UnknownJob, RecursionError):  # the latter from Ray's variable, which holds JSON
         job = None
     stated = next((environment[name] for name in RANK_VARIABLES if environment.get(name)), "")
-    is_rank = stated.isascii() and stated.isdecimal() and len(stated) <= MAX_RANK_DIGITS and int(stated) <= RANKS
-    # A sample that names a job or a rank out of bounds is refused whole: a user must not hide the node's samples.
-    is_job = job is not None and len(job) <= MAX_JOB and is_name(job)
+    is_rank = stated.isascii() and stated.isdecimal() and len(stated) <= 9 and int(stated) <= RANKS
+    # A sample that names a job or a rank out of bounds is refused whole: a user must not hide the node's samples. What is longer than 200
+    # characters is no job id.
+    is_job = job is not None and len(job) <= 200 and is_name(job)
     return Owner(job if is_job else None, int(stated) if is_rank else None)
 
 
@@ -79,7 +73,12 @@ def _environment(path: Path) -> dict[str, str]:
 
 def _job_by_cgroup(path: Path, job_of_run: Callable[[str], str | None] | None) -> str | None:
     try:
-        found = _SLURM_CGROUP.search(path.read_text(errors="replace"))
+        # Since 26.05 Slurm names control groups by the SLUID of a job's run, unless `CgroupJobIdPaths=yes`.
+        found = re.search(
+            r"/(?:job_(\d+)(?:/|$)|(s[0-9A-HJKMNP-TV-Z]{13})(?:/step_|$))",
+            path.read_text(errors="replace"),
+            flags=re.MULTILINE,
+        )
     except OSError:
         return None
     if found is None:

@@ -13,8 +13,8 @@ from benchmarks.lasched import makespan, metrics
 from benchmarks.lasched.baselines import last_five
 from benchmarks.lasched.report import blocks_of
 from benchmarks.lasched.traces import made_up, philly, venus
-from processors.advise.predictors import pai
 from processors.advise.predictors.job import Completion, Submission
+from schedmate.advisor import pai
 
 ROOT = Path(__file__).resolve().parents[3]
 TRACES = ROOT.parent / "shared" / "traces"

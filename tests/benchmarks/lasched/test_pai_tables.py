@@ -6,8 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from benchmarks.lasched.traces import made_up
-from processors.advise.predictors.pai import COLUMNS
 from schedmate.advisor.history_file import history_file
+from schedmate.advisor.pai import COLUMNS
 from schedmate.advisor.pai_tables import past_jobs
 from schedmate.cli import app
 from schedmate_records import UserError

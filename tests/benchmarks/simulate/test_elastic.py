@@ -111,3 +111,13 @@ def test_a_profile_takes_a_gpu_of_each_type_from_others() -> None:
     assert runs["first"].evictions >= 1
     assert runs["second"].first_start == 180 + 10
     assert all(run.ended is not None for run in runs.values())
+
+
+def test_a_similar_job_is_found_for_a_share_of_the_jobs() -> None:
+    runs = [Run(job(f"{number}"), number) for number in range(400)]
+    always, never, third = SimilarJobs(), SimilarJobs(0.0), SimilarJobs(1 / 3)
+    for history in (always, never, third):
+        history.note(runs[0], {SLOW1})
+    assert all(always.of(run) for run in runs)
+    assert not any(never.of(run) for run in runs)
+    assert 100 < sum(third.of(run) is not None for run in runs) < 170

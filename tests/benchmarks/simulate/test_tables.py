@@ -6,7 +6,9 @@ import pytest
 from benchmarks.simulate.intervals import mean_and_interval
 from benchmarks.simulate.managers import learn, manager
 from benchmarks.simulate.spot_workloads import DAY, PAST_DAYS, SpotTrial, spot_trial
+from benchmarks.simulate.tables import dominating
 from schedmate.simulate.cluster import NodeSpec
+from schedmate.simulate.outcomes import Summary
 from schedmate.simulate.policies.spot.managed import Managed
 from tests.schedmate.simulate.running import job, run, spot
 
@@ -75,3 +77,14 @@ def test_a_small_table_has_every_policy() -> None:
     hp, low = trial.run("ours", Managed(manager("ours", {}), past=trial.past))
     assert hp.jobs == sum(each.submit_s >= trial.counts_from_s and each.job_id.startswith("hp") for each in trial.jobs)
     assert (hp.evictions, hp.unfinished, low.unfinished) == (0, 0, 0)
+
+
+def test_a_policy_dominates_one_that_is_worse_in_a_figure_and_better_in_none() -> None:
+    def pair(evictions: float, queue: float, lost: float) -> tuple[Summary, Summary]:
+        figures = dict.fromkeys(Summary.__struct_fields__, 0.0) | {"policy": "", "job_class": "spot"}
+        figures |= {"eviction_rate": evictions, "queue_mean_s": queue, "lost_gpu_s": lost}
+        summary = Summary(**figures)  # type: ignore[arg-type]
+        return summary, summary
+
+    found = {("1 x", "a"): [pair(1, 5, 3)], ("1 x", "b"): [pair(1, 6, 3)], ("1 x", "c"): [pair(0, 9, 9)]}
+    assert dominating(found) == {("1 x", "a"): [], ("1 x", "b"): ["a"], ("1 x", "c"): []}

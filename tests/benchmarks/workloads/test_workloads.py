@@ -11,6 +11,7 @@ from benchmarks.workloads import JOBS, matches, write_tree
 from processors.advise.metadata import Job
 from processors.advise.metadata.budget import Guard
 from processors.advise.metadata.reading import workload
+from scheduler_bridge.sources.tree import DirectoryTree
 
 MANDATORY = ("model_name", "task_type", "dataset_train", "dataset_valid", "iters", "iter_type")
 FIELDS = (*MANDATORY, "batch_size", "lr", "gpus")
@@ -21,7 +22,9 @@ Judged = Callable[[int], dict[str, str]]
 def _judged(job: dict[str, Any], root: Path) -> dict[str, str]:
     tree = write_tree(root, job["tree"])
     guard = Guard()
-    answer = workload(Job(tree, tree / job["directory"], job["command"], job["devices"], job["nodes"]), guard)
+    answer = workload(
+        DirectoryTree(tree), Job(tree, tree / job["directory"], job["command"], job["devices"], job["nodes"]), guard
+    )
     assert guard.failed == {}
     found: dict[str, str] = {}
     for field in FIELDS:

@@ -27,7 +27,7 @@ def test_a_hang_is_told_while_other_lines_come(job: Job) -> None:
         job.say(time, "still here")
     (alarm,) = job.said
     assert (alarm.kind, alarm.since, alarm.limit, alarm.time, alarm.activity) == (AlarmKind.HANG, 98, 300, 400, None)
-    assert "after step 98" in alarm.detail
+    assert "since step 98" in alarm.detail
     assert alarm.evidence[0].line == 98
     (over,) = job.report(430, step=100)
     assert (over.kind, over.raised) == (AlarmKind.HANG, False)

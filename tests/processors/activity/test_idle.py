@@ -20,7 +20,10 @@ def test_a_job_without_a_log_that_does_nothing() -> None:
     assert (alarm.value, alarm.limit) == (2000, 1800)
     assert alarm.gpu_hours == pytest.approx((2000 + 1900) / 3600)
     assert "2 GPUs on n1 held and idle for 33 min" in alarm.detail
-    assert not job.gpus(4000, (IDLE, 0), (IDLE, 100))
+    assert alarm.activity is IDLE
+    assert not job.gpus(3900, (IDLE, 0), (IDLE, 100))
+    (again,) = job.gpus(4000, (IDLE, 0), (IDLE, 100))
+    assert (again.raised, again.since, again.value) == (True, 0, 4000), "it has lasted twice as long"
     assert not job.gpus(5000, (W, 4500), (IDLE, 100))
     (over,) = job.gpus(6000, (W, 4500), (W, 5500))
     assert (over.raised, over.gpu_hours) == (False, pytest.approx((4500 + 5400) / 3600))
@@ -30,6 +33,7 @@ def test_some_of_many_gpus() -> None:
     job = Job()
     (alarm,) = job.gpus(4000, (W, 0), (IDLE, 400), (W, 0))
     assert "1 GPU on n1" in alarm.detail
+    assert alarm.activity is None, "the others work"
     assert alarm.gpu_hours == pytest.approx(1)
 
 

@@ -48,7 +48,7 @@ def test_a_loss_that_is_no_number_is_said_once_with_its_line(job: Job) -> None:
     job.run(range(30), loss=2.0)
     (alarm,) = job.report(30, step=30, loss_not_finite=True)
     assert (alarm.kind, alarm.raised, alarm.since) == (AlarmKind.LOSS_NOT_FINITE, True, 30)
-    assert (alarm.evidence[0].line, alarm.detail) == (30, "Loss is NaN or infinite since line 30")
+    assert (alarm.evidence[0].line, alarm.detail) == (30, "Loss NaN since line 30")
     assert not job.report(31, step=31, loss_not_finite=True)
     (over,) = job.report(32, step=32, loss=2.0)
     assert (over.kind, over.raised, over.since) == (AlarmKind.LOSS_NOT_FINITE, False, 30)
@@ -63,7 +63,7 @@ def test_a_loss_that_is_nan_names_the_step_of_its_first_line(job: Job) -> None:
         id="m", job="7", time=30, step=165, loss_not_finite=True, confidence=0.9, evidence=[newest, first]
     )
     (alarm,) = job.monitor.on_metric(metric, job.place(), job.state)
-    assert alarm.detail == "Loss is NaN or infinite since step 125"
+    assert alarm.detail == "Loss NaN since step 125"
 
 
 def test_an_average_over_nothing_yet_is_no_alarm(job: Job) -> None:

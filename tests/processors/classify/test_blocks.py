@@ -13,12 +13,7 @@ from .test_classifier import letters
         "\tLoss_Mean/train_part/stream = 0.3121",
         " ====== Running generation 12 ====== ",
         "Generation time: 2.512 sec (2.498 average)",
-        "Best fitness: 3.1250 - size: (2, 4)",
-        "[2031-02-03 04:05:06,789][00812] Avg episode reward: [(0, '31.200')]",
-        "     total [#########.........................................] 18.00%",
-        "this epoch [##################................................] 36.00%",
         "      450 iter, 2 epoch / 12 epochs",
-        "    9.811 iters/sec. Estimated time to finish: 0:04:10.20",
     ],
 )
 def test_parts_of_reports_are_progress(line: str) -> None:

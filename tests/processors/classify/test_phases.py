@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.classify import ClassifyContext, LineClassifier
-from processors.classify.phases import DECIDED, PARTS, TEMPLATES, PhaseReader
+from processors.classify.phases import DECIDED, TEMPLATES, PhaseReader
 
 
 def classify(lines: list[str], context: ClassifyContext | None = None) -> str:
@@ -40,14 +40,6 @@ def test_lines_that_come_as_often_as_a_report_but_apart_are_no_parts_of_it() -> 
     assert {found[place] for place, line in enumerate(lines) if line.startswith(("stock", "room"))} == {"o"}
 
 
-def test_what_stands_below_the_heading_of_an_evaluation_is_no_report() -> None:
-    report = ["loss: {0}.5", "step time: 0.{0} s", "samples/s: 4{0}"]
-    lines = [line.format(number) for number in range(1, 5) for line in ("train:", *report)]
-    assert classify(lines).count("p") == 4 * PARTS
-    lines = [line.format(number) for number in range(1, 5) for line in ("validation:", *report)]
-    assert "p" not in classify(lines)
-
-
 def test_a_stream_goes_on_from_its_stored_state() -> None:
     context = ClassifyContext()
     classify(strange(1, 12), context)
@@ -60,7 +52,7 @@ def test_what_a_stream_remembers_is_bounded() -> None:
     for number in range(400):
         name = "".join(chr(97 + int(digit)) for digit in f"{number:03d}")
         classify([f"{name} {3 * turn} of it is {0.5 * turn:.3f}" for turn in range(1 + number % 2 * 9)], context)
-    assert len(context.phases.watched) <= TEMPLATES
+    assert len(context.phases.observed) <= TEMPLATES
     assert len(context.phases.decided) <= DECIDED
 
 

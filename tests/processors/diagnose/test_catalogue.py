@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from processors.diagnose.catalogue import InvalidSignature, Signature, families, load, parse
-from processors.diagnose.kinds import AFTER, BEFORE, KINDS
+from processors.diagnose.kinds import AFTER, BEFORE, Kind
 from processors.diagnose.matcher import Matcher
 from processors.grammar.extractor import LONGEST
 
@@ -219,6 +219,6 @@ def test_a_file_that_is_no_catalogue_is_refused_by_its_name(tmp_path: Path, cont
 
 
 def test_the_graph_knows_every_kind() -> None:
-    assert set(AFTER) == set(BEFORE) == set(KINDS)
+    assert set(AFTER) == set(BEFORE) == set(Kind)
     for other in (*AFTER.values(), *BEFORE.values()):
-        assert other <= set(KINDS)
+        assert other <= set(Kind)

@@ -88,14 +88,6 @@ def test_last_words_of_trouble(handler: FailureHandler, words: str) -> None:
     assert root(handler, [*PROGRESS[:9], MEMORY, *PROGRESS[9:12], words])
 
 
-def test_a_loop_that_came_to_its_end(handler: FailureHandler) -> None:
-    epochs = [f"Epoch {number}/3: train loss 0.{9 - number} acc 0.52 (31.2 s)" for number in (1, 2, 3)]
-    lines = [MEMORY, *epochs[1:]]
-    assert root(handler, lines) is None
-    assert root(handler, [MEMORY, epochs[2]])
-    assert root(handler, [*epochs, *BUG, epochs[2]])
-
-
 def test_a_table_of_results_after_a_start_up_error(handler: FailureHandler) -> None:
     error = (
         "[1700000000.1] [n1:42 :0] ib_md.c:1933 UCX  ERROR ibv_open_device(mlx5_9) failed: No such file or directory"

@@ -137,7 +137,6 @@ def test_exit_code_0_is_no_failure_and_takes_back(handler: FailureHandler) -> No
         ({"exit_code": 3}, ErrorType.UNKNOWN, Component.NONE, None),
         ({"state": "TIMEOUT", "exit_code": 0}, ErrorType.OTHER, Component.NONE, None),
         ({"state": "PREEMPTED"}, ErrorType.OTHER, Component.NONE, True),
-        ({"state": "CANCELLED by 1000", "exit_code": 0, "signal": 15}, ErrorType.OTHER, Component.NONE, True),
         ({"state": "NODE_FAIL", "exit_code": 1}, ErrorType.INFRASTRUCTURE, Component.NODE, True),
         ({"state": "OUT_OF_MEMORY", "exit_code": 0, "signal": 9}, ErrorType.INFRASTRUCTURE, Component.NODE, False),
         ({"state": "FAILED"}, ErrorType.UNKNOWN, Component.NONE, None),
@@ -150,6 +149,13 @@ def test_an_ending_without_any_error_line(
     assert (one.error_type, one.faulty_component, one.restartable) == (kind, component, restartable)
     assert (one.root, one.source, one.final, one.node) == (None, "exit", True, "n9")
     assert one.id.startswith(f"failure/j/0/{one.signature}/")
+
+
+@pytest.mark.parametrize("lines", [[], ["slurmstepd: error: *** STEP 17.0 ON n1 CANCELLED AT 2024-01-02T03:04:05 ***"]])
+def test_a_cancelled_attempt_without_a_cause_of_its_own_did_not_fail(handler: FailureHandler, lines: list[str]) -> None:
+    verdicts, _ = run(handler, [*PROGRESS, *lines], ending(state="CANCELLED by 1000", exit_code=0, signal=15))
+    assert [one.error_type for one in verdicts[-1:]] in ([], [ErrorType.NONE])
+    assert [one.message for one in verdicts if one.final] in ([], ["the attempt was cancelled"])
 
 
 def test_a_node_failure_outdoes_the_noise_but_a_bug_before_a_cancel_stays(handler: FailureHandler) -> None:

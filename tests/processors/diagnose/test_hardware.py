@@ -42,39 +42,6 @@ def test_a_word_of_the_hardware_says_more_than_a_refused_access(
     assert (found.signature, line(found)) == (signature, root)
 
 
-def test_one_fault_is_the_programs_and_those_of_several_processes_are_the_cards(handler: FailureHandler) -> None:
-    def kind(*faults: str) -> ErrorType:
-        return verdict(handler, list(faults)).error_type
-
-    assert kind(xid(31, 7), xid(31, 7), xid(31, 7)) is USER
-    assert kind(xid(31, 7, "05"), xid(31, 8, "07"), xid(31, 9, "08")) is USER  # the ranks of one job
-    found = verdict(handler, [xid(31, 7), xid(31, 8), xid(31, 9)])
-    assert (found.error_type, found.faulty_component, line(found)) == (INFRASTRUCTURE, Component.GPU, 1)
-
-
-def corrected(count: int, module: str = "DIMM#0", controller: int = 0) -> str:
-    return f"[ 9.1] EDAC MC{controller}: {count} CE memory read error on CPU#1Channel#0_{module} (page:0x0)"
-
-
-def test_a_flood_of_corrected_errors_is_a_finding(handler: FailureHandler) -> None:
-    quiet = ["[ 8.1] usb 1-1: new device"]
-    found = verdict(handler, [*quiet, corrected(4), corrected(3), corrected(5)])
-    assert (found.signature, found.faulty_component, line(found)) == ("memory_corrected_flood", Component.NODE, 2)
-    assert found.confidence < 0.5
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [corrected(1), corrected(1), corrected(2)],
-        [corrected(6), corrected(6, "DIMM#1"), corrected(6, "DIMM#0", 1)],
-        [corrected(6), *["[ 9.2] usb 1-1: new device"] * 40, corrected(6)],
-    ],
-)
-def test_a_few_corrected_errors_are_none(handler: FailureHandler, lines: list[str]) -> None:
-    assert run(handler, lines)[0] == []
-
-
 def test_whoever_killed_the_workers_explains_that_the_trials_failed(handler: FailureHandler) -> None:
     told = [
         "ray.exceptions.RayActorError: The actor died unexpectedly before finishing this task.",

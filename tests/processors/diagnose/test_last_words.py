@@ -27,11 +27,6 @@ def test_a_warning_of_python_tells_of_a_bad_end(handler: FailureHandler) -> None
     assert (said.error_type, said.faulty_component) == (ErrorType.INFRASTRUCTURE, Component.GPU)
 
 
-def test_a_warning_of_python_explains_what_comes_after(handler: FailureHandler) -> None:
-    said = run(handler, [*PROGRESS[:3], WARNED, "AssertionError: no device is visible", *CHILD])[0][-1]
-    assert (said.error_type, said.root and said.root.line) == (ErrorType.INFRASTRUCTURE, 4)
-
-
 def test_a_bug_told_after_the_scheduler_ended_the_step(handler: FailureHandler) -> None:
     said = run(handler, [*PROGRESS, *CANCELLED, *BUG])[0][-1]
     assert (said.error_type, said.signature) == (ErrorType.USER_SCRIPT, "KeyError")
@@ -99,15 +94,6 @@ def block(rank: int, message: str) -> list[str]:
         f"  RuntimeError: {message}",
         "",
     ]
-
-
-def test_the_launchers_first_failure_counts_before_the_others_that_it_quotes(handler: FailureHandler) -> None:
-    lines = [
-        *("pretrain.py FAILED", "Failures:", "[1]:", *block(3, "the other half did not answer")),
-        *("Root Cause (first observed failure):", "[0]:", *block(1, "no such bucket layout")),
-    ]
-    said = run(handler, [*PROGRESS, *lines])[0][-1]
-    assert said.message == "RuntimeError: no such bucket layout"
 
 
 @pytest.mark.parametrize(

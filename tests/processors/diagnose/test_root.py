@@ -130,23 +130,6 @@ def account(rank: int) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(("rank", "expected"), [(0, "KeyError"), (3, "ValueError"), (7, "KeyError")])
-def test_the_launcher_names_the_rank_that_failed_first(handler: FailureHandler, rank: int, expected: str) -> None:
-    """Both errors could be the root; a rank that printed nothing is not preferred."""
-    first = [f"[rank0]: {one}" for one in traceback((MINE, "a"), last="KeyError: 'x'")]
-    second = [f"[rank3]: {one}" for one in traceback((MINE, "b"), last="ValueError: no")]
-    assert verdict(handler, [*first, *second, *CHILD, *account(rank)]).signature == expected
-
-
-@pytest.mark.parametrize(("rank", "expected"), [(0, 4), (3, 8), (7, 4)])
-def test_of_ranks_that_say_the_same_the_accused_one_is_the_root(
-    handler: FailureHandler, rank: int, expected: int
-) -> None:
-    told = [f"[rank{one}]: {text}" for one in (0, 3) for text in traceback((MINE, "a"), last=f"KeyError: 'x{one}'")]
-    found = verdict(handler, [*told, *CHILD, *account(rank)])
-    assert (found.signature, line(found)) == ("KeyError", expected)
-
-
 def test_what_was_only_warned_of_gives_way_to_what_then_failed_so(handler: FailureHandler) -> None:
     warned = "/x/site-packages/torch/cuda/__init__.py:7: UserWarning: GPU X is not compatible with the current PyTorch installation."
     failed = "RuntimeError: CUDA error: no kernel image is available for execution on the device"

@@ -1,6 +1,6 @@
 import pytest
 
-from processors.diagnose.traceback import OPEN, Raised, TracebackState, bare, feed
+from processors.diagnose.traceback import MAX_OPEN, Raised, TracebackState, read_exception, read_line
 from schedmate_records import Evidence
 
 PLAIN = """Traceback (most recent call last):
@@ -17,19 +17,19 @@ def read(text: str) -> list[Raised]:
     found = []
     for number, line in enumerate(text.split("\n"), 1):
         place = Evidence(topic="t", partition=0, offset=0, line=number, text=line)
-        _, raised = feed(state, line, place, 0.0)
+        _, raised = read_line(state, line, place, 0.0)
         if raised is not None:
             found.append(raised)
     assert not state.open
     return found
 
 
-def test_a_plain_traceback_is_read_whole() -> None:
+def test_plain_traceback_is_complete() -> None:
     (raised,) = read(PLAIN)
-    assert (raised.name, raised.line) == ("RuntimeError", 7)
+    assert raised.name == "RuntimeError"
     assert raised.message.startswith("mat1 and mat2")
-    assert raised.last.endswith("module.py")
-    assert raised.caller == "/home/u/train.py"
+    assert raised.place.last.endswith("module.py")
+    assert raised.place.caller == "/home/u/train.py"
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_a_plain_traceback_is_read_whole() -> None:
         "2024-05-06 07:08:09,123 ERROR ",
     ],
 )
-def test_prefixes_of_launchers_and_loggers_are_peeled(prefix: str) -> None:
+def test_prefixes_of_launchers_and_loggers_are_removed(prefix: str) -> None:
     (raised,) = read("\n".join(prefix + line for line in PLAIN.split("\n")))
     assert raised.name == "RuntimeError"
 
@@ -63,7 +63,7 @@ def test_two_ranks_without_tags_still_give_the_exception() -> None:
     assert read(doubled)[0].name == "RuntimeError"
 
 
-def test_chains_say_how_they_hang_together() -> None:
+def test_chained_tracebacks_keep_their_remark() -> None:
     text = (
         PLAIN
         + "\n\nThe above exception was the direct cause of the following exception:\n\n"
@@ -71,63 +71,65 @@ def test_chains_say_how_they_hang_together() -> None:
         + "\n\nDuring handling of the above exception, another exception occurred:\n\n"
         + PLAIN
     )
-    assert [raised.chained for raised in read(text)] == ["", "cause", "handling"]
+    assert [raised.place.remark for raised in read(text)] == ["", "cause", "handling"]
 
 
-def test_threads_and_exit_handlers_stand_aside() -> None:
-    assert read("Exception in thread Thread-3:\n" + PLAIN)[0].side
-    assert not read(PLAIN)[0].side
+def test_exceptions_of_threads_are_side_exceptions() -> None:
+    assert read("Exception in thread Thread-3:\n" + PLAIN)[0].is_side
+    assert not read(PLAIN)[0].is_side
 
 
-def test_frames_no_deeper_than_their_header_leave_the_exception_its_place() -> None:
+def test_frames_may_have_the_indentation_of_their_header() -> None:
     lines = PLAIN.split("\n")
     shifted = [lines[0], *(line.removeprefix("  ") for line in lines[1:-1]), lines[-1]]
     for indent in ("", "    "):
         (raised,) = read("\n".join(indent + line for line in shifted))
-        assert (raised.name, raised.line, raised.code) == ("RuntimeError", 7, "return forward_call(*args)")
+        assert (raised.name, raised.place.code) == ("RuntimeError", "return forward_call(*args)")
 
 
-def test_a_class_without_a_telling_name_is_known_by_its_place() -> None:
+def test_class_without_a_known_suffix_is_read_after_a_frame() -> None:
     assert read(PLAIN.replace("RuntimeError", "zmq.error.Again"))[0].name == "zmq.error.Again"
 
 
-def test_foreign_lines_in_between_do_no_harm() -> None:
+def test_lines_of_others_in_between_are_ignored() -> None:
     lines = PLAIN.split("\n")
     lines.insert(3, "epoch 3: loss 0.25")
-    lines.insert(7, "worker 2 said: hello")
+    lines.insert(7, "worker 2: hello")
     assert read("\n".join(lines))[0].name == "RuntimeError"
 
 
-def test_a_cut_traceback_is_given_up_and_named_so() -> None:
+def test_cut_traceback_is_incomplete() -> None:
     state = TracebackState()
     found = []
     for number, line in enumerate(PLAIN.split("\n")[:4] + ["all is well"] * 100, 1):
         place = Evidence(topic="t", partition=0, offset=0, line=number, text=line)
-        found.append(feed(state, line, place, 0.0)[1])
+        found.append(read_line(state, line, place, 0.0)[1])
     (raised,) = [one for one in found if one]
-    assert (raised.name, raised.line, raised.complete) == ("", 1, False)
+    assert (raised.name, raised.complete) == ("", False)
 
 
 def test_open_tracebacks_are_bounded() -> None:
     state = TracebackState()
     for rank in range(100):
         place = Evidence(topic="t", partition=0, offset=0, line=rank, text="")
-        feed(state, f"[rank{rank}]: Traceback (most recent call last):", place, 0.0)
-    assert len(state.open) == OPEN
+        read_line(state, f"[rank{rank}]: Traceback (most recent call last):", place, 0.0)
+    assert len(state.open) == MAX_OPEN
 
 
-def test_bare_and_glued_exceptions() -> None:
-    found = bare("ModuleNotFoundErrorModuleNotFoundError: : No module named 'x'No module named 'x'", 3, telling=False)
+def test_exceptions_without_a_traceback() -> None:
+    found = read_exception(
+        "ModuleNotFoundErrorModuleNotFoundError: : No module named 'x'No module named 'x'", anywhere=False
+    )
     assert found is not None
     assert found.name == "ModuleNotFoundError"
-    found = bare("2024-05-06 07:08:09 ERROR ValueError: bad", 3, telling=False)
+    found = read_exception("2024-05-06 07:08:09 ERROR ValueError: bad", anywhere=False)
     assert found is not None
     assert (found.name, found.message) == ("ValueError", "bad")
-    found = bare("[rank1]: Exception: no row 7 in the table", 3, telling=False)
+    found = read_exception("[rank1]: Exception: no row 7 in the table", anywhere=False)
     assert found is not None
     assert (found.name, found.message) == ("Exception", "no row 7 in the table")
-    found = bare("ResourceExhaustedError (see above for traceback): OOM for shape[7,7]", 3, telling=False)
+    found = read_exception("ResourceExhaustedError (see above for traceback): OOM for shape[7,7]", anywhere=False)
     assert found is not None
     assert found.name == "ResourceExhaustedError"
-    assert bare("exceptions: 3", 1, telling=True) is None
-    assert bare("errors: 3", 1, telling=True) is None
+    assert read_exception("exceptions: 3", anywhere=True) is None
+    assert read_exception("errors: 3", anywhere=True) is None

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from processors.diagnose import FailureHandler
-from processors.diagnose.traceback import excerpt, spoken, unrolled
+from processors.diagnose.json_lines import json_message, shorten, split_escaped_lines
 
 from .test_root import FRAMEWORK, INFRASTRUCTURE, USER, line, traceback, verdict
 
@@ -55,11 +55,6 @@ def test_a_traceback_in_one_field_gives_its_own_exception(
     assert (found.error_type, found.signature, line(found)) == (kind, cause, 1)
 
 
-def test_an_exception_in_fields_of_its_own(handler: FailureHandler) -> None:
-    told = '{"event": "crashed", "level": "error", "exception": [{"exc_type": "KeyError", "exc_value": "\'w\'"}]}'
-    assert verdict(handler, [told]).signature == "KeyError"
-
-
 def test_lines_that_a_collector_wrapped_one_by_one(handler: FailureHandler) -> None:
     found = verdict(handler, [docker(one) for one in traceback((MINE, "cfg['w']"), last="KeyError: 'w'")])
     assert (found.signature, line(found)) == ("KeyError", 4)
@@ -67,22 +62,22 @@ def test_lines_that_a_collector_wrapped_one_by_one(handler: FailureHandler) -> N
 
 
 def test_only_one_line_is_taken_out_of_an_object() -> None:
-    assert spoken(docker("Killed")) == "Killed"
-    assert spoken('{"step": 3, "loss": 0.5}') == ""
-    assert spoken(docker("one\ntwo")) == ""
-    assert spoken(logged(["KeyError: 'w'"])) == ""
-    assert spoken('say {"log": "Killed"}') == ""
-    assert spoken('{"log": "\\q"}') == ""
+    assert json_message(docker("Killed")) == "Killed"
+    assert json_message('{"step": 3, "loss": 0.5}') == ""
+    assert json_message(docker("one\ntwo")) == ""
+    assert json_message(logged(["KeyError: 'w'"])) == ""
+    assert json_message('say {"log": "Killed"}') == ""
+    assert json_message('{"log": "\\q"}') == ""
 
 
 def test_of_a_long_line_the_end_of_its_traceback_is_read() -> None:
     lines = traceback(*[(MINE, "step()")] * 200, last="KeyError: 'w'")
     text = logged(lines, host="n1" * 2000)
-    assert excerpt(text, 2000).endswith("KeyError: 'w'")
-    assert len(excerpt(text, 2000)) == 2000
-    assert excerpt("x" * 3000, 2000) == "x" * 2000
-    assert excerpt("short", 2000) == "short"
+    assert shorten(text, 2000).endswith("KeyError: 'w'")
+    assert len(shorten(text, 2000)) == 2000
+    assert shorten("x" * 3000, 2000) == "x" * 2000
+    assert shorten("short", 2000) == "short"
 
 
 def test_a_header_in_a_sentence_unrolls_to_nothing() -> None:
-    assert unrolled("Traceback (most recent call last) stands in the log") == []
+    assert split_escaped_lines("Traceback (most recent call last) stands in the log") == []

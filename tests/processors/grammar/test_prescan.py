@@ -6,9 +6,8 @@ import re
 import pytest
 import re2
 
-from processors.classify import signatures
-from processors.diagnose.catalogue import load
-from processors.diagnose.traceback import masked
+from processors.classify.signatures import SIGNATURES
+from processors.diagnose.catalogue import load, masked
 from processors.grammar.prescan import Literals, Prescan, literals
 from tests.expressions.adversarial import attacks, samples
 
@@ -41,10 +40,21 @@ def test_a_text_that_is_no_unicode_is_looked_at_all_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["TRACEBACK", "FRAME", "EXCEPTION", "STRONG", "WEAK", "EXIT", "WARNED", "WARNING", "LOUD_WARNING"]
+    "name",
+    [
+        "traceback",
+        "frame",
+        "exception",
+        "strong_error",
+        "weak_error",
+        "exit_code",
+        "python_warning",
+        "warning",
+        "loud_warning",
+    ],
 )
 def test_what_an_expression_of_the_classifier_matches_is_not_spared(name: str) -> None:
-    expression: re.Pattern[str] = getattr(signatures, name)
+    expression: re.Pattern[str] = SIGNATURES[name]
     words = Literals([expression.pattern])
     chance = random.Random(0)
     for text in [each for each in attacks(expression, 60) if expression.search(each)]:

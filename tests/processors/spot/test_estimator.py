@@ -6,6 +6,7 @@ import pytest
 from processors.spot.estimator import DemandEstimator
 from processors.spot.forecast import Calibrated, DemandHistory
 from processors.spot.forecast.baselines import Naive
+from processors.spot.settings import CLUSTER
 
 START = datetime(2024, 1, 1)
 
@@ -47,7 +48,17 @@ def test_an_organisation_that_nothing_was_learnt_of_wants_its_peak() -> None:
     later = demand(61) | {"new": [0.0] * 60 + [70.0]}
     forecast = found.forecast(later, 0, 61 * 3600, 0.9, 1)
     assert forecast.upper[-1].tolist() == [70]
-    assert forecast.total[0] >= 70 + forecast.median[:-1].sum()
+    assert forecast.median[-1].tolist() == [70]
+
+
+def test_the_total_is_forecast_from_the_cluster_whose_peak_is_less_than_the_sum() -> None:
+    of_organisations = {"a": [8.0, 1.0] * 30, "b": [1.0, 8.0] * 30}
+    cluster = of_organisations | {CLUSTER: [9.0] * 60}
+    summed, total = (estimator().forecast(each, 0, 60 * 3600, 0.9, 1).total[0] for each in (of_organisations, cluster))
+    assert total == pytest.approx(9, abs=2)
+    assert summed == pytest.approx(9, abs=2)
+    apart = of_organisations | {CLUSTER: [7.0] * 60}
+    assert estimator().forecast(apart, 0, 60 * 3600, 0.9, 1).total[0] == pytest.approx(7, abs=2)
 
 
 def test_it_forecasts_once_an_hour() -> None:
@@ -62,7 +73,7 @@ def test_demand_that_stands_still_is_forecast_with_little_to_spare() -> None:
     assert np.all(upper <= 10)
 
 
-def test_whoever_learns_is_told_the_calendar() -> None:
+def test_forecasters_learn_with_the_calendar() -> None:
     told: list[DemandHistory] = []
 
     class Listening(Naive):
@@ -73,7 +84,8 @@ def test_whoever_learns_is_told_the_calendar() -> None:
     steps = [(6, lambda: Listening("last_value", length=1))]
     found = DemandEstimator(datetime(2024, 1, 1, 8), steps, holidays=[date(2024, 1, 2)])
     found.forecast(demand(30), 0, 30 * 3600, 0.9, 1)
-    (history,) = told
+    history, of_cluster = told
+    assert (len(history.demand), len(of_cluster.demand)) == (2, 1)
     calendar = history.windows(1, 1, 1, 30).calendar[:29]
     # Second 0 is eight in the morning of a Monday: the holiday begins sixteen hours later.
     assert calendar[:, 0].tolist() == [(8 + hour) % 24 for hour in range(1, 30)]

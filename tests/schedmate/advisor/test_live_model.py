@@ -6,11 +6,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from processors.advise.predictors.model_file import load, save
 from processors.advise.predictors.train import train
 from schedmate.advisor.drift import FEWEST, NEWEST, Drift, ScoredEstimate
 from schedmate.advisor.history_file import HistoryFile, history_file
 from schedmate.advisor.metrics import AdvisorMetrics
+from schedmate.advisor.model_files import load, save
 from schedmate.advisor.settings import CURRENT
 from schedmate.advisor.submissions import SubmissionAdvisor
 from schedmate_records import ANSWERED, Estimate, EventKind, JobEvent, Position, Workload

@@ -9,9 +9,9 @@ import pytest
 
 from processors.advise.past import PastJob, SubmittedJob
 from processors.advise.predictors.job import Completion
-from processors.advise.predictors.model_file import load
 from processors.advise.predictors.sacct import COLUMNS
 from schedmate.advisor.history_file import history_file
+from schedmate.advisor.model_files import load
 from schedmate.advisor.models import AGAIN_S, KEPT, train_from, train_from_history, train_when_drifted
 from schedmate.advisor.settings import CURRENT
 from schedmate_records import Estimate, UserError
@@ -29,21 +29,9 @@ def accounting(file: Path, count: int) -> Path:
         job = done.job
         times = (job.submitted, done.ended - done.duration_s, done.ended)
         text = [datetime.fromtimestamp(round(one), UTC).strftime("%Y-%m-%dT%H:%M:%S") for one in times]
-        rows.append(
-            "|".join(
-                [
-                    job.job_id,
-                    job.user,
-                    job.queue,
-                    "train",
-                    "COMPLETED",
-                    *text,
-                    f"cpu=4,gres/gpu={job.gpus:g}",
-                    "60",
-                    "1",
-                ]
-            )
-        )
+        resources = f"cpu=4,gres/gpu={job.gpus:g}"
+        row = [job.job_id, job.user, "COMPLETED", *text, "", "", "train", job.queue, resources, "1", "60"]
+        rows.append("|".join(row))
     file.write_text("\n".join(rows) + "\n")
     return file
 

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from processors.advise.predictors.job import Completion, Submission
-from processors.advise.predictors.model_file import save
 from processors.advise.predictors.train import train
+from schedmate.advisor.model_files import save
 from schedmate.advisor.settings import CURRENT
 from schedmate.advisor.utilisation import FEWEST
 from schedmate_records import ANSWERED, Estimate, EventKind, GpuProcess, GpuSample, JobEvent, Record, Workload

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from schedmate.cli.notify import channels
-from schedmate.notifications.message import Urgency
+from schedmate.notifications.urgency import Urgency
 from schedmate.settings.settings import NotifySection, SettingsError
 from streams.kafka import KafkaProducer
 from streams.transport import outgoing

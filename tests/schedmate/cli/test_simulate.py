@@ -82,6 +82,36 @@ def test_jobs_that_are_too_large_are_told_of_and_hold_nobody_up(trace: Path, tmp
     assert "c,30,35,0" in out.read_text()
 
 
+def test_jobs_without_gpus_are_counted_and_have_a_row(trace: Path, tmp_path: Path) -> None:
+    trace.write_text(TRACE + "cpu,0,5,0,5\n")
+    out = tmp_path / "out.csv"
+    done = simulate(trace, "--nodes", "1x2", "--outcomes", out)
+    assert "jobs.csv: 3 jobs simulated; left out: 1 use no GPU" in done.output
+    assert out.read_text().endswith("c,30,35,0\ncpu,,,0\n")
+
+
+def test_results_are_printed_policy_by_policy_with_one_header(trace: Path) -> None:
+    done = simulate(trace, "--nodes", "1x2", "--policy", "fifo", "--policy", "sjf", "--csv")
+    assert [row["policy"] for row in csv.DictReader(done.output.splitlines())] == ["fifo", "sjf"]
+
+
+def test_progress_is_a_line_every_few_seconds_without_a_terminal(trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("schedmate.cli.simulate.PROGRESS_EVERY_S", 0)
+    done = simulate(trace, "--nodes", "1x2", "--json")
+    assert "fifo: 3 of 3 jobs have ended after" in done.output
+
+
+def test_output_of_sacct_is_replayed(tmp_path: Path) -> None:
+    file = tmp_path / "jobs.txt"
+    file.write_text(
+        "JobID|State|Submit|Start|End|Partition|ReqTRES\n"
+        "1|COMPLETED|2024-05-01T10:00:00|2024-05-01T10:01:00|2024-05-01T11:01:00|gpu|gres/gpu=4\n"
+    )
+    done = simulate(file, "--nodes", "2x8", "--csv")
+    [row] = csv.DictReader(done.output.splitlines())
+    assert (row["jobs"], row["jct_mean_s"]) == ("1", "3600.0")
+
+
 def test_a_workload_is_drawn_and_can_be_replayed(tmp_path: Path) -> None:
     file = tmp_path / "jobs.csv"
     made = CliRunner().invoke(app, ["workload", "spot", str(file), "--days", "0.2", "--nodes", "20", "--seed", "3"])

@@ -218,7 +218,7 @@ def test_withdrawn_absent_and_unknown(site: Embedded) -> None:
     assert "retracted" in plain(withdrawn, SIGNATURES)
     assert "the job went on after it" in plain(withdrawn, SIGNATURES)
     assert "no record shows a failure" in plain(healthy, SIGNATURES)
-    assert "still running" in plain(healthy, SIGNATURES)
+    assert "Running." in plain(healthy, SIGNATURES)
     assert "No action was decided." in plain(healthy, SIGNATURES)
     assert gather(site.client, "nobody") is None
     assert gather(site.client, "' OR 1=1 --") is None

@@ -107,7 +107,7 @@ def test_alarms_and_ranks_of_one_file(tmp_path: Path) -> None:
     ]
     analysis = analysed(tmp_path, ranks)
     text = shown(analysis)
-    assert "Loss is NaN or infinite since step 151" in text
+    assert "Loss NaN since step 151" in text
     assert "rank 1 is the slowest, 1.50 times the median" in text
     assert analysis.contract()["ranks"]["slowest"] == 1
     assert analysis.contract()["alarms"][0]["kind"] == "loss_not_finite"

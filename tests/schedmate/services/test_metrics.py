@@ -18,7 +18,7 @@ from schedmate.services.telemetry import Telemetry, metrics_of
 RUNS = (
     "worker",
     "--set language_model.servers=http://127.0.0.1:1/v1 model-worker",
-    "--set redis.url=redis://127.0.0.1:1 sink",
+    "--set redis.url=redis://127.0.0.1:1 --set clickhouse.job_lines_days=1 sink",
     "bridge",
     "spot",
     "starts --every 60",
@@ -35,6 +35,7 @@ ASKED = (
     "schedmate.connections.permitted",
     "schedmate.connections.wait_for_broker",
     "schedmate.services.bridge.History",
+    "schedmate.services.job_lines._pump",
     "schedmate.services.log_windows.LogWindows",
     "schedmate.services.spot.PastQuotas",
     "streams.kafka.KafkaFollower",

@@ -70,16 +70,6 @@ def test_lists_come_with_commas_or_from_a_file(tmp_path: Path, monkeypatch: pyte
     assert load(file).settings.web.operators == ("dan", "eve")
 
 
-def test_the_setting_before_modes_is_refused_with_what_to_write(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(SettingsError, match=r"bridge\.enabled is no setting any more: .*bridge\.modes"):
-        load(write(tmp_path, '[bridge]\nenabled = ["restart"]\n'))
-    monkeypatch.setenv("SCHEDMATE_BRIDGE__ENABLED", "restart")
-    with pytest.raises(SettingsError, match=r"environment: bridge\.enabled .*bridge\.modes"):
-        load()
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [

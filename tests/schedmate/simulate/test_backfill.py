@@ -59,3 +59,21 @@ def test_a_job_without_an_estimate_is_last_and_taken_for_a_long_one() -> None:
     ends: dict[str, Run] = run(jobs, Backfilled(by_estimate))
     assert ends["wide"].first_start == 100
     assert ends["unknown"].first_start == 150
+
+
+def test_a_gang_is_promised_the_nodes_that_its_pods_fill() -> None:
+    # The gang needs 6 GPUs on two nodes: the first and the third are promised at 100, so that `long` goes to the second.
+    jobs = [
+        job("one", 0, 100, 6, estimate_s=100),
+        job("two", 0, 900, 4, estimate_s=900),
+        job("three", 0, 90, 6, estimate_s=90),
+        job("gang", 1, 50, 6, pods=2, estimate_s=50),
+        job("long", 2, 900, 2, estimate_s=900),
+        job("longer", 3, 950, 2, estimate_s=950),
+        job("late", 4, 900, 2, estimate_s=900),
+    ]
+    found = times(run(jobs, Backfilled(lambda run: run.job.submit_s, by_pods=True), [8, 8, 8]))
+    assert found["gang"] == (100, 150)
+    assert found["long"] == (2, 902)
+    assert found["longer"] == (3, 953)
+    assert found["late"][0] == 100

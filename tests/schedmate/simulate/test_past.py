@@ -3,6 +3,7 @@
 import pytest
 
 from processors.spot.manager import Gfs
+from processors.spot.settings import CLUSTER
 from schedmate.simulate.job import JobClass
 from schedmate.simulate.policies.spot.managed import ClusterView, Managed
 from schedmate.simulate.policies.spot.state import Demand
@@ -33,7 +34,7 @@ def test_the_past_has_the_peak_of_each_hour_of_high_priority_jobs_alone() -> Non
         job("after", 4 * HOUR, 10, 8, user="z"),
     ]
     _, past = split_past(jobs, 4 * HOUR)
-    assert past == {"x": [4, 2, 0, 0], "y": [0, 0, 1, 1], "z": [0, 0, 0, 0]}
+    assert past == {"": [4, 2, 1, 1], "x": [4, 2, 0, 0], "y": [0, 0, 1, 1], "z": [0, 0, 0, 0]}
 
 
 def test_a_past_is_what_a_simulation_without_waiting_notes() -> None:
@@ -46,6 +47,7 @@ def test_a_past_is_what_a_simulation_without_waiting_notes() -> None:
     for at, _, gpus, user in sorted(changes):
         if at < 20 * HOUR:
             demand[user].change(at, gpus)
+            demand[CLUSTER].change(at, gpus)
     noted = {user: each.past(20 * HOUR, 20) for user, each in demand.items()}
     assert {user: pytest.approx(hours) for user, hours in past.items()} == noted
 
@@ -69,6 +71,6 @@ def test_a_manager_is_shown_the_past_and_what_came_since() -> None:
     manager = Remembers()
     manager.seen = []
     jobs = [job("old", 2 * HOUR, 5000, 3, user="x"), spot("low", 3 * HOUR + 10, 10)]
-    run(jobs, Managed(manager, past={"x": [5.0, 3.0]}), [8])
-    assert manager.seen[0] == {"x": [5, 3]}
-    assert manager.seen[-1] == {"x": [5, 3, 3]}
+    run(jobs, Managed(manager, past={"x": [5.0, 3.0], CLUSTER: [6.0, 4.0]}), [8])
+    assert manager.seen[0] == {"x": [5, 3], CLUSTER: [6, 4]}
+    assert manager.seen[-1] == {"x": [5, 3, 3], CLUSTER: [6, 4, 3]}

@@ -54,6 +54,7 @@ def submit(slurm: Slurm, *options: str, partition: str = "p") -> str:
     return slurm.submit("sleep 600", f"--partition={partition}", "--output=/dev/null", *options)
 
 
+@pytest.mark.timeout(400)
 def test_spot_jobs_are_bounded_held_let_go_and_evicted(own_kafka: Kafka, own_slurm: Slurm, tmp_path: Path) -> None:
     slurm, log = own_slurm, tmp_path / "spot.log"
     environment = {**SETTINGS, "SLURM_CONF": str(slurm.configuration)}
@@ -78,7 +79,7 @@ def test_spot_jobs_are_bounded_held_let_go_and_evicted(own_kafka: Kafka, own_slu
     ):
         gang = submit(slurm, *TWO_NODES)
         # Four more do not fit into five: they are held.
-        until(lambda: slurm.fields(gang)["Reason"] == "JobHeldAdmin", log)
+        until(lambda: slurm.fields(gang)["Reason"] == "JobHeldAdmin", log, 180)  # the bridge starts meanwhile
         held = newest(own_kafka, lambda quota: any(each.held for each in quota.beyond), log)
         assert [(each.job, each.gpus, each.fits) for each in held.beyond] == [(gang, 4, False)]
         slurm.run("scancel", *spot)

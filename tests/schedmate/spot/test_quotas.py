@@ -130,7 +130,7 @@ def test_two_weeks_of_its_own_records_teach_it_and_a_restart_forgets_nothing() -
     assert (written[3].forecaster, written[20].forecaster, written[-1].forecaster) == (
         "present",
         "last_value",
-        "org_linear",
+        "boosted_trees",
     )
     assert written[-1].history_h >= 14 * 24
     [lab] = written[-1].organisations
@@ -184,9 +184,10 @@ def test_evictions_make_it_cautious_and_other_clusters_do_not() -> None:
         guaranteed_h=1,
     )
     quotas.remember(theirs)
-    running = [runs(f"{number}", "n1", 1, spot=True) for number in range(5)]
+    running = [runs(f"{number}", "n1", 1, spot=True, since=NOW - 3700) for number in range(3)]
+    running += [runs(f"{number}", "n1", 1, spot=True) for number in range(3, 5)]
     quota = decided(quotas, *running)
-    # Two evictions of five starts: 0.4, four times what is tolerated.
+    # Two evictions, and three hours that were kept: 0.4, four times what is tolerated.
     assert (quota.eviction_rate, quota.safety) == (0.4, pytest.approx(0.25))
     assert quota.quota == pytest.approx(16 * 0.25)
     assert quota.reason.startswith("the demand")

@@ -134,7 +134,7 @@ def records() -> list[Record]:
             Quota(
                 id=f"quota/{HOSTILE}/{ago}", cluster=HOSTILE, time=Clock.now - ago, until=Clock.now - ago + 300,
                 quota=12.0 - ago / 1000, reason=LINE,
-                safety=1.0, guarantee=0.9, guaranteed_h=1, capacity=64.0, in_use=40.0, spot_in_use=8.0, forecaster="org_linear",
+                safety=1.0, guarantee=0.9, guaranteed_h=1, capacity=64.0, in_use=40.0, spot_in_use=8.0, forecaster="boosted_trees",
                 organisations=[
                     OrganisationDemand(organisation="small", in_use=8.0),
                     OrganisationDemand(organisation=HOSTILE, in_use=32.0, waiting=4.0, peak=36.0, median=34.0, upper=41.5),

@@ -41,7 +41,8 @@ VIEWS = (
 def test_from_the_start_page_to_the_line_that_explains_a_failure(tab: "playwright.Page") -> None:
     tab.goto("/")
     tab.get_by_role("link", name=re.compile(re.escape(HOSTILE[:20]))).first.click()
-    assert tab.get_by_role("heading", name="Verdict").is_visible()
+    assert "cuda out of memory" in tab.locator("#state").inner_text()
+    assert tab.get_by_role("heading", name="What to do").is_visible()
     shown = LINE.replace("\x1b", "\\x1b")
     assert tab.locator("pre", has_text=shown).first.is_visible()
     assert "owned" not in tab.title().split("·")[1]
@@ -95,6 +96,7 @@ def test_moments_stand_in_the_readers_own_time(chromium: "playwright.Browser", p
         assert "attempt" in mark
         assert moment_and_zone.endswith(f" {zone}")
         pointed[zone] = datetime.fromisoformat(moment_and_zone.removesuffix(f" {zone}"))
+        tab.locator("#evidence > summary").click()
         started = tab.locator("p", has_text=re.compile(r"^Started ")).locator("time").first
         told[zone] = datetime.fromisoformat(started.inner_text())
         context.close()
@@ -212,7 +214,8 @@ def test_a_stranger_finds_the_cause_and_the_slowest_job_by_links_alone(
     tab.goto("/")
     tab.get_by_role("link", name=re.compile("failed")).first.click()
     tab.get_by_role("rowheader").get_by_role("link").first.click()
-    assert tab.get_by_role("heading", name="Verdict").is_visible()
+    assert "cuda out of memory" in tab.locator("#state").inner_text()
+    assert tab.get_by_role("heading", name="What to do").is_visible()
     assert tab.locator("pre", has_text="CUDA error").first.is_visible()
     tab.get_by_role("link", name="SchedMate").click()
     tab.get_by_role("link", name="Running jobs, slowest step first").click()

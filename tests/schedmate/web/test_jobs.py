@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from schedmate.explain import read_records
+from schedmate.job_state import StateWord
 from schedmate.web.database import Database
 from schedmate.web.jobs import PAGE, Filter, all_jobs, list_jobs
 from schedmate.web.one_job import one_job
@@ -19,8 +20,8 @@ JOBS = 20_000
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 KNOWN = [
     {
-        "job": f"job-{number}", "user": f"user-{number % 7}", "causes": (), "nodes": [f"n{number % 500}"], "alarms": (),
-        "condition": "running" if number % 100 == 0 else "ended", "gpus": float(number % 64),
+        "job": f"job-{number}", "name": "", "user": f"user-{number % 7}", "causes": (), "nodes": [f"n{number % 500}"], "alarms": (),
+        "condition": StateWord.RUNNING if number % 100 == 0 else StateWord.COMPLETED, "gpus": float(number % 64),
         "changed": NOW - timedelta(seconds=number), "started": NOW - timedelta(seconds=2 * number), "ended": None,
     }
     for number in range(JOBS)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from schedmate.job_state import StateWord
 from schedmate.web.now import lay_over, newer_estimate
 from schedmate_records import Estimate, JobEvent, JobMetric, Position, Record
 from sinks.redis import JobStatus, RedisState, open_redis, read_states
@@ -25,7 +26,7 @@ CHANGED = datetime(2026, 11, 1, 12, tzinfo=UTC)
 ROW = {
     "job": "7",
     "attempt": 1,
-    "condition": "running",
+    "condition": StateWord.RUNNING,
     "changed": CHANGED,
     "step": 10,
     "started": CHANGED,
@@ -42,12 +43,15 @@ def status(**fields: Any) -> JobStatus:
     ("told", "condition"),
     [
         ({"state": "requeued"}, "queued"),
-        ({"state": "ended"}, "ended"),
-        ({"state": "ended", "exit_code": 0}, "ended"),
+        ({"state": "ended"}, "ended, outcome unknown"),
+        ({"state": "ended", "exit_code": 0}, "completed"),
         ({"state": "ended", "exit_code": 3}, "failed"),
         ({"state": "ended", "signal": 9}, "failed"),
+        ({"state": "ended", "scheduler_state": "CANCELLED by 1000", "signal": 15}, "cancelled"),
+        ({"state": "ended", "scheduler_state": "TIMEOUT"}, "time limit"),
+        ({"alarms": {"hang": "no report"}, "alarms_since": {"hang": 1.0}}, "silent"),
         ({"state": "ended", "verdict": "infrastructure", "verdict_attempt": 1}, "failed"),
-        ({"state": "ended", "verdict": "infrastructure", "verdict_attempt": 0}, "ended"),
+        ({"state": "ended", "verdict": "infrastructure", "verdict_attempt": 0}, "ended, outcome unknown"),
         ({"state": ""}, "running"),
         ({"state": "ended", "state_time": CHANGED.timestamp() - 1}, "running"),
         ({"state": "ended", "attempt": 0}, "running"),
@@ -143,10 +147,10 @@ def test_what_happened_since_is_seen_at_once(redis_page: tuple[str, RedisState])
     assert (found["odd"]["condition"], found["odd"]["exit_code"], found["odd"]["alarms"]) == ("failed", 3, [])
     assert found["again"]["condition"] == "running"
     page = get(address, "/job?id=steady")
-    assert "<dd>777</dd>" in page
+    assert "<dd>777 <meter" in page
     assert "1 d 3 h" in page
-    assert "<dd>25 %</dd>" in page
-    assert '<span class="state failed">failed</span>' in get(address, "/job?id=odd")
+    assert "</meter> 25 %</dd>" in page
+    assert '<p class="headline bad"><span id="state">Failed' in get(address, "/job?id=odd")
 
 
 @pytest.mark.redis

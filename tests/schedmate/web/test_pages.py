@@ -22,6 +22,7 @@ VIEWS = (
     "/",
     "/jobs",
     "/job?id=steady",
+    "/compare?a=steady&b=odd",
     "/nodes",
     "/node?id=n1",
     "/shadow",
@@ -71,8 +72,8 @@ def jobs(page: str, **wanted: object) -> list[str]:
 def test_each_job_is_in_its_condition(page: str) -> None:
     conditions = {row["job"]: row["condition"] for row in data(page, "/jobs.json")["jobs"]}
     assert conditions == {
-        "steady": "running", "odd": "running", "again": "running", HOSTILE: "failed", "later": "queued", "well": "ended",
-        "silent": "unknown",
+        "steady": "running", "odd": "running", "again": "running", HOSTILE: "failed", "later": "queued", "well": "completed",
+        "silent": "running",
     }  # fmt: skip
 
 
@@ -86,7 +87,7 @@ def test_each_job_is_in_its_condition(page: str) -> None:
         ({"q": "xid_fallen"}, {"again"}),
         ({"q": "' OR 1=1 --"}, set()),
         ({"q": "<script>"}, {HOSTILE}),
-        ({"q": "n1", "show": "ended"}, {"well"}),
+        ({"q": "n1", "show": "completed"}, {"well"}),
     ],
     ids=lambda given: str(sorted(given.items()) if isinstance(given, dict) else sorted(given)),
 )
@@ -146,7 +147,7 @@ def test_the_start_page_names_the_cause_and_quotes_the_line(page: str) -> None:
     assert "All actions are stopped by bob" in " ".join(text.split())
     known = data(page, "/cluster.json")
     assert {name: row["jobs"] for name, row in known["counts"].items()} == {
-        "running": 3, "failed": 1, "queued": 1, "ended": 1, "unknown": 1,
+        "running": 4, "failed": 1, "queued": 1, "completed": 1,
     }  # fmt: skip
     assert known["gpus"] == {"sampled": 1, "held": 1, "idle": 0}
     assert known["throughput"] == {"samples/s": {"throughput": 192.0, "jobs": 3}}, "of those that run"

@@ -20,7 +20,7 @@ from schedmate_records import (
     Slowdown,
     Workload,
 )
-from sinks.redis import Keys, MemoryState, open_redis, read_job, read_jobs, read_node
+from sinks.redis import Keys, MemoryState, open_redis, read_job, read_jobs
 from tests.metric_values import value
 from tests.servers.redis import RedisServer
 from tests.sinks.made import T0, line
@@ -71,7 +71,6 @@ def test_a_pipe_does_not_end_the_slowdown_of_a_job(store: Store) -> None:
 def test_of_an_unknown_job_nothing_is_known(store: Store) -> None:
     assert store.job() is None
     assert read_jobs(store.client, prefix=store.prefix) == []
-    assert read_node(store.client, "n1", prefix=store.prefix) == []
 
 
 def test_a_job_from_submission_to_its_end(store: Store) -> None:

@@ -31,11 +31,11 @@ from streams.memory import MemoryBroker
 from streams.model_worker.answering import AnsweringMetrics, QuestionAnswerer
 from streams.model_worker.chunks import chunks_by_offset
 from streams.model_worker.language_model import LanguageModel
-from streams.model_worker.local_worker import LocalModelWorker
 from streams.runtimes.engine import Engine
 from streams.runtimes.known_formats import TOPIC, FormatsFollower
 from streams.runtimes.local_worker import LocalWorker
 from streams.transport import outgoing
+from tests.streams.model_worker.local_worker import LocalModelWorker
 
 HANDLER, CLASSIFIER = FailureHandler(), LineClassifier()
 """They hold no job's state, and take a while to make."""

@@ -8,9 +8,9 @@ import pytest
 
 from processors.advise.agent import Tools, fill
 from processors.advise.agent.loop import STEPS
-from processors.advise.tree import SourceTree
 from schedmate.models.language_models import ask_or_none
 from schedmate_records import Workload
+from scheduler_bridge.sources.tree import DirectoryTree
 from streams.model_worker.http_server import HttpModelServer
 from streams.model_worker.pool import ModelLimits, ModelPool
 from tests.metric_values import value
@@ -26,11 +26,11 @@ DONE = {"action": "answer", "path": "", "line": 1, "claims": [CLAIM]}
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> SourceTree:
+def tree(tmp_path: Path) -> DirectoryTree:
     root = tmp_path / "tree"
     root.mkdir()
     (root / "train.py").write_text(LINE)
-    return SourceTree(root)
+    return DirectoryTree(root)
 
 
 def pool(url: str, **limits: float) -> ModelPool:
@@ -38,7 +38,7 @@ def pool(url: str, **limits: float) -> ModelPool:
     return ModelPool([HttpModelServer(url)], ModelLimits(**wanted))  # type: ignore[arg-type]
 
 
-def test_a_server_that_answers_fills_what_is_open(tree: SourceTree) -> None:
+def test_a_server_that_answers_fills_what_is_open(tree: DirectoryTree) -> None:
     with misbehaving(answers(READ), answers(DONE)) as server:
         found = fill(Workload(model_name="vit"), Tools(tree), "python train.py", ask_or_none(pool(server.url)))
     assert found.workload == Workload(model_name="vit", lr=0.0125)
@@ -60,20 +60,20 @@ def test_a_server_that_answers_fills_what_is_open(tree: SourceTree) -> None:
         answers(DONE | {"claims": [CLAIM] * 100}),
     ],
 )
-def test_a_server_that_misbehaves_changes_nothing(tree: SourceTree, behaviour: object) -> None:
+def test_a_server_that_misbehaves_changes_nothing(tree: DirectoryTree, behaviour: object) -> None:
     with misbehaving(behaviour) as server:  # type: ignore[arg-type]
         found = fill(Workload(), Tools(tree), "", ask_or_none(pool(server.url, timeout_s=1, total_s=2)))
     assert found.workload == Workload()
 
 
-def test_an_endless_loop_of_tools_is_cut(tree: SourceTree) -> None:
+def test_an_endless_loop_of_tools_is_cut(tree: DirectoryTree) -> None:
     with misbehaving(answers(READ)) as server:
         found = fill(Workload(), Tools(tree), "", ask_or_none(pool(server.url)))
     assert found.workload == Workload()
     assert len(server.requests) <= STEPS
 
 
-def test_the_budget_and_the_breaker_hold(tree: SourceTree) -> None:
+def test_the_budget_and_the_breaker_hold(tree: DirectoryTree) -> None:
     with misbehaving(answers(READ)) as server:
         asked = pool(server.url, per_job_hour=2)
         assert fill(Workload(), Tools(tree), "", ask_or_none(asked), job="7").steps == 3
@@ -86,7 +86,7 @@ def test_the_budget_and_the_breaker_hold(tree: SourceTree) -> None:
         assert value(asked.metrics.resting) == 2
 
 
-def test_the_command_asks_only_where_it_is_told_to(tree: SourceTree) -> None:
+def test_the_command_asks_only_where_it_is_told_to(tree: DirectoryTree) -> None:
     said = {}
     with misbehaving(answers(READ), answers(DONE)) as server:
         for name, flags in (("plain", ()), ("asked", ("--ask-model",))):
@@ -105,7 +105,7 @@ def test_the_command_asks_only_where_it_is_told_to(tree: SourceTree) -> None:
 @pytest.mark.vllm
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_random_weights_fill_nothing_that_no_line_bears_out(tree: SourceTree, vllm_server: VllmServer) -> None:
+def test_random_weights_fill_nothing_that_no_line_bears_out(tree: DirectoryTree, vllm_server: VllmServer) -> None:
     asked = pool(vllm_server.url, timeout_s=240, total_s=280)
     found = fill(Workload(), Tools(tree), "python train.py", ask_or_none(asked))
     assert value(asked.metrics.outside_schema) == 0

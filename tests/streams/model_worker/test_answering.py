@@ -21,10 +21,10 @@ from streams.memory import MemoryBroker
 from streams.model_worker.answering import QuestionAnswerer
 from streams.model_worker.chunks import MOST, chunks_by_offset
 from streams.model_worker.language_model import Answer, ModelUnavailable
-from streams.model_worker.local_worker import LocalModelWorker
 from streams.transport import Message, outgoing
 from tests.metric_values import value
 
+from .local_worker import LocalModelWorker
 from .sensible import sensible
 
 NOW = 2_000_000_000.0

@@ -14,7 +14,6 @@ from schedmate_records import JobMetric
 from streams.memory import MemoryBroker
 from streams.model_worker.http_server import HttpModelServer
 from streams.model_worker.language_model import Answer
-from streams.model_worker.local_worker import LocalModelWorker
 from streams.model_worker.pool import ModelLimits, ModelPool
 from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker
@@ -22,6 +21,7 @@ from streams.transport import outgoing
 from tests.metric_values import value
 from tests.streams.model_worker import misbehaving_server as bad
 
+from .local_worker import LocalModelWorker
 from .made_up_logs import FAILURES, PROGRESS, Progress
 from .running import PARTITIONS, answerer_of, input_of, job_processor, replay, run
 from .sensible import sensible

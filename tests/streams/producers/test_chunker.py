@@ -1,4 +1,5 @@
 from functools import partial
+from itertools import pairwise
 
 import hypothesis.strategies as st
 from hypothesis import given
@@ -45,10 +46,10 @@ def test_a_chunk_closes_half_a_second_after_its_first_piece() -> None:
     (ready,) = chunker.due(10.5)
     assert ready.record.lines == ["a", "b"]
     assert ready.record.after_ms == [0, 250]
-    assert chunker.due(70.0) == []
+    assert chunker.due(13.0) == []
 
 
-def test_a_silence_is_told_by_chunks_without_pieces_ever_more_seldom() -> None:
+def test_a_silence_is_reported_by_chunks_without_pieces_within_seconds_and_then_less_often() -> None:
     splitter, chunker = PieceSplitter(), Chunker(MAKE)
     assert chunker.due(1e9) == [], "nothing came yet, so nothing stopped"
     chunker.add(splitter.feed(b"a\nb\n", 5000.0), now=10.0)
@@ -59,10 +60,17 @@ def test_a_silence_is_told_by_chunks_without_pieces_ever_more_seldom() -> None:
         told.append((deadline - 10.0, ready.record.time - 5000.0))
         assert ready.record.lines == []
         assert (ready.record.first_line, ready.record.first_piece, ready.after.piece) == (3, 3, 3)
-    assert told == [(60.0 * 2**index,) * 2 for index in range(8)]
+    assert all(abs(silence - reported) < 0.001 for silence, reported in told)
+    silences = [silence for silence, _ in told]
+    assert [round(silence) for silence in silences[:3]] == [3, 13, 23]
+    gaps = [later - earlier for earlier, later in pairwise(silences)]
+    assert max(gap for gap, silence in zip(gaps, silences, strict=False) if silence < 600) <= 10.001
+    assert all(gap <= silence / 10 + 0.001 for gap, silence in zip(gaps, silences, strict=False) if silence >= 600)
+    assert 10_000 < silences[-1] <= 4 * 3600
+    assert len(silences) < 100, "a silent stream costs few messages"
     (later,) = [*chunker.add(splitter.feed(b"c\n", 90000.0), now=85010.0), *chunker.flush()]
-    assert (later.record.lines, later.record.first_piece, later.record.seq) == (["c"], 3, 9)
-    assert chunker.deadline == 85070.0
+    assert (later.record.lines, later.record.first_piece, later.record.seq) == (["c"], 3, 1 + len(told))
+    assert chunker.deadline == 85013.0
 
 
 def test_a_silent_node_is_nothing_to_tell() -> None:

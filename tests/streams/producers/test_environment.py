@@ -75,7 +75,10 @@ def test_a_pipe_speaks_for_the_whole_job_only_where_nobody_else_does(env: dict[s
 
 
 def test_one_of_many_ranks_is_not_the_job() -> None:
-    assert not identified({}, job="j", rank=0).whole
+    one = identified({}, job="j", rank=0)
+    assert (one.whole, one.part) == (False, True), "its pipe reports the rank"
+    scheduled = identified({"SLURM_JOB_ID": "9", "SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "8"})
+    assert (scheduled.whole, scheduled.part) == (False, False)
 
 
 def test_errors_say_what_to_do() -> None:

@@ -19,7 +19,6 @@ from schedmate_records import (
 )
 from streams.runtimes import retention
 from streams.runtimes.engine import Engine
-from streams.runtimes.stored import StateHeader, header, pack
 from streams.transport import Message, outgoing
 from tests.metric_values import value
 
@@ -113,10 +112,3 @@ def test_nodes_that_only_jobs_name_displace_no_node_with_a_log(monkeypatch: pyte
     assert value(site.engine.metrics.forgotten) >= MOST
     site.take("node-logs", NodeLogChunk(node="n1", lines=[XID], time=site.time))
     assert [(one.job, one.node) for one in site.made if isinstance(one, NodeFinding)] == [("7", "n1")]
-
-
-def test_a_state_of_the_release_before_is_read_and_kept() -> None:
-    packed = pack(JobProcessor().fresh("j"), StateHeader(False, 5, 1e9, 1 << 16, born=1e9, confirmed=True, inputs=3))
-    old = b"\1" + packed[1:26] + packed[43:]
-    assert header(old) == StateHeader(False, 5, 1e9, 1 << 16)
-    assert retention.rank(header(old)) == retention.LONG_ACTIVE

@@ -36,6 +36,12 @@ def test_a_state_that_is_cut_off_is_refused() -> None:
             unpack(whole[:end])
 
 
+def test_state_of_another_format_is_refused() -> None:
+    packed = pack(Some("a state"), HEADER)
+    with pytest.raises(UnreadableState, match="expected a state of format"):
+        header(bytes([packed[0] + 1]) + packed[1:])
+
+
 def test_a_small_message_that_would_become_large_is_refused() -> None:
     packed = pack(Some(""), HEADER)
     before = packed[: packed.index(zstd.compress(b"")[:4])]

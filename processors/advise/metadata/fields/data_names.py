@@ -24,7 +24,7 @@ _CONFIGURATIONS = (".json", ".yaml", ".yml", ".toml", ".py")
 def names_of(value: Value) -> Iterator[str]:
     """Yield names of data sets that a value is made from, the most telling first."""
     seen = list(walk(value, 400))
-    excluded = {text for each in seen for text in _others(each)}
+    excluded = {text for each in seen for text in _other_texts(each)}
     texts = [each for each in seen if isinstance(each, str) and 1 < len(each) < 300 and "\n" not in each]
     texts = [each for each in texts if each not in excluded and not _names_other(each)]
     yield from (name for each in seen if isinstance(each, Term) and each.kind == "call" for name in _of_call(each))
@@ -38,7 +38,7 @@ def names_of(value: Value) -> Iterator[str]:
     yield from filter(None, (stem(each) for each in files_first if "/" in each or "." in each))
 
 
-def _others(value: Value) -> Iterator[str]:
+def _other_texts(value: Value) -> Iterator[str]:
     """Yield texts that name no data: weights that a value loads, and the beginnings of paths with unknown endings."""
     if isinstance(value, Term) and value.name == "from_pretrained":
         yield from (each for each in (*value.parts[1:], *value.keywords.values()) if isinstance(each, str))

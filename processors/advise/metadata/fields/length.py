@@ -61,7 +61,9 @@ def learning_rate(training: Training, settings: Settings) -> float | None:
     made = (
         call.argument("lr", "learning_rate", place=0 if "optax." in call.name else 1) for call in optimizers(training)
     )
-    return _stated(settings.number("rate"), [*(each.get("learning_rate") for each in _held(training)), *made])
+    return _stated(
+        settings.number("rate"), [*(each.get("learning_rate") for each in _trainer_arguments(training)), *made]
+    )
 
 
 def _stated(stated: Setting | None, used: Sequence[Value] | Iterator[Value]) -> float | None:
@@ -84,7 +86,7 @@ def _fields(value: Value) -> dict[str, Value]:
     return {**getattr(value, "keywords", {}), **(held if isinstance(held, dict) else {})}
 
 
-def _held(training: Training) -> Iterator[dict[str, Value]]:
+def _trainer_arguments(training: Training) -> Iterator[dict[str, Value]]:
     """Yield what the arguments of trainers hold, and the arguments of objects that train by themselves."""
     for call in training.trainers:
         yield from map(_fields, (*call.arguments, *call.keywords.values()))
@@ -93,7 +95,9 @@ def _held(training: Training) -> Iterator[dict[str, Value]]:
 
 def _batches(training: Training) -> Iterator[Value]:
     """Yield batch sizes of trainers and loaders, those nearest to the training first."""
-    yield from (each.get("per_device_train_batch_size", each.get("batch_size")) for each in _held(training))
+    yield from (
+        each.get("per_device_train_batch_size", each.get("batch_size")) for each in _trainer_arguments(training)
+    )
     yield from (run.call.keywords.get("batch_size") for run in training.runs)
     for value in (part for loop in training.loops for part in walk(loop.iterated, 60)):
         if isinstance(value, Term) and value.name.endswith("Loader"):

@@ -10,9 +10,11 @@ from ..program.values import Instance, Value, is_number, is_scalar, names_in
 from ..registry import names, plain
 
 MOST_SETTINGS = 3_000
+"""Maximum number of settings of one job. A limit against hostile source trees."""
 MOST_NAMES = 20
 """Names under which the entries of one object count. Objects may hold one another many times over."""
 DEEPEST = 8
+"""Levels of objects inside objects whose entries count. A limit against objects that contain themselves."""
 _STRENGTH = ("given", "command line", "file", "merged", "constants")
 
 

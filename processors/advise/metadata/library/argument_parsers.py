@@ -47,7 +47,7 @@ def _settings(parents: Value) -> dict[str, Any]:
     return {"prog": "", "add_help": False, "parents": parents, "conflict_handler": "resolve"}
 
 
-def _made(program: Program, *arguments: Value, parents: Value = (), **keywords: Value) -> Handler:
+def _make_parser(program: Program, *arguments: Value, parents: Value = (), **keywords: Value) -> Handler:
     return Handler("argparse.ArgumentParser", Parser(**_settings(parents)))
 
 
@@ -97,7 +97,7 @@ def _of_parser(method: Any) -> Any:
 
     def call(program: Program, owner: Value, *arguments: Value, **keywords: Value) -> Value:
         if isinstance(owner, Instance) and any("ArgumentParser" in base for base in owner.cls.external_bases()):
-            owner = owner.names.setdefault("__parser__", _made(program, **owner.keywords))
+            owner = owner.names.setdefault("__parser__", _make_parser(program, **owner.keywords))
         return method(program, owner, *arguments, **keywords) if is_parser(owner) else NotImplemented
 
     return call
@@ -114,7 +114,7 @@ def _add_parser(program: Program, owner: Handler, name: str, *, parents: Value =
 
 
 HANDLERS: Mapping[str, Any] = {
-    "argparse.ArgumentParser configargparse.ArgumentParser configargparse.ArgParser jsonargparse.ArgumentParser": _made,
+    "argparse.ArgumentParser configargparse.ArgumentParser configargparse.ArgParser jsonargparse.ArgumentParser": _make_parser,
     "argparse.REMAINDER": property(lambda program: argparse.REMAINDER),
 }
 METHODS: Mapping[str, Any] = {

@@ -66,7 +66,7 @@ def _typed(default: Value, value: Value) -> Value:
     return str(value) if isinstance(default, str) and is_scalar(value) and value is not None else value
 
 
-def _given(program: Program) -> dict[str, Value]:
+def _read_options(program: Program) -> dict[str, Value]:
     """Return the options of the command line over the configuration file that it names."""
     named, places = split_words(program.words)
     files = [each for each in (named.get("config"), named.get("config_path"), *places) if str(each).endswith(_FILES)]
@@ -85,7 +85,7 @@ def _into_dataclasses(program: Program, owner: Value, *arguments: Value, **keywo
     if not isinstance(owner, Handler) or owner.name != "HfArgumentParser":
         return NotImplemented
     path = next(iter((*arguments, *keywords.values())), None)
-    given = (load_file(program, path) if isinstance(path, str) else None) or _given(program)
+    given = (load_file(program, path) if isinstance(path, str) else None) or _read_options(program)
     found = tuple(
         _filled(program, kind, given)
         for kind in (owner.call if isinstance(owner.call, (list, tuple)) else [owner.call])
@@ -100,7 +100,7 @@ def _cli(
     return (
         _fire(program, kind)
         if isinstance(kind, Function)
-        else _filled(program, default or kind or config_class, _given(program))
+        else _filled(program, default or kind or config_class, _read_options(program))
     )
 
 

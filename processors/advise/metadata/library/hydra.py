@@ -12,6 +12,7 @@ from .configurations import interpolated, merged, overrides
 from .parsing import parse_yaml, scalar
 
 DEEPEST = 10
+"""Levels of defaults lists that include each other. A limit against lists that include themselves."""
 
 
 class Composition:

@@ -13,9 +13,11 @@ from ..budget import step
 from ..program.values import Config, Program, Value, is_scalar
 
 MOST_NODES = 20_000
+"""Maximum number of values in a document. A limit against YAML aliases, which may repeat a value without end."""
 LONGEST = 200_000
 """Characters of a document. A longer one is data; reading it would take half a second."""
 DEEPEST = 30
+"""Maximum depth of a document. A limit against values nested so deep that recursion fails."""
 _NUMBER = re.compile(r"[-+]?\d[\d_]*(?:\.\d*)?[eE][-+]?\d+")
 """A number that YAML 1.1 reads as a text, such as `1e-4`."""
 

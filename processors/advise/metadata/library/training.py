@@ -25,7 +25,7 @@ def _submit(program: Program, owner: Value, function: Value, *arguments: Value, 
     return program.call(function, arguments, keywords) if submits else NotImplemented
 
 
-def _same(program: Program, owner: Value, *arguments: Value, **keywords: Value) -> Value:
+def _return_owner(program: Program, owner: Value, *arguments: Value, **keywords: Value) -> Value:
     """Moves between devices and types: the object itself."""
     return owner if isinstance(owner, (Term, Instance)) else NotImplemented
 
@@ -60,6 +60,6 @@ HANDLERS: Mapping[str, Any] = {
 }
 METHODS: Mapping[str, Any] = {
     "fit": _fit,
-    "to cuda cpu half bfloat16 float requires_grad_": _same,
+    "to cuda cpu half bfloat16 float requires_grad_": _return_owner,
     "submit": _submit,
 }

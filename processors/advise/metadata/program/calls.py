@@ -31,6 +31,7 @@ from .values import (
 )
 
 DEEPEST = 28
+"""Maximum number of calls inside each other. A limit against endless recursion; deeper calls are not followed."""
 MOST_NESTED = 4
 """Number of calls of one function inside itself that are followed."""
 Arguments = tuple[Value, ...]

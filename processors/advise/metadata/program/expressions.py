@@ -12,7 +12,9 @@ from .trace import Loop
 from .values import UNKNOWN, Function, Handler, Program, Scope, Term, Value, choice, is_scalar, names_in
 
 DEEPEST = 400
+"""Maximum depth of evaluation. A limit against nested expressions that would raise `RecursionError`."""
 MOST_ELEMENTS = 256
+"""Elements of a collection that are followed one by one. A limit against long collections."""
 _OF_SCOPES = {"globals", "locals", "vars", "super", "exec"}
 """Functions that depend on the scope of their call."""
 

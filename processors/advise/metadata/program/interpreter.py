@@ -6,7 +6,7 @@ element of a known list. Steps, depth and iterations are bounded.
 
 from collections.abc import Mapping
 
-from ...tree import SourceTree
+from ...source_tree import SourceTree
 from . import calls, expressions, statements
 from .modules import Modules, parse
 from .trace import Loop, Trace

@@ -4,7 +4,7 @@ import ast
 import warnings
 from pathlib import PurePosixPath
 
-from ...tree import SourceTree
+from ...source_tree import SourceTree
 from ..budget import step
 from .values import Module
 
@@ -53,7 +53,11 @@ class Modules:
         path = name.replace(".", "/")
         files = [self._tree.relative(each, place) for each in (f"{path}/__init__.py", f"{path}.py")]
         directory = self._tree.relative(path, place)
-        held = path and directory and any(each.startswith(f"{directory}/") for each in self._tree.python_files())
+        held = (
+            path
+            and directory
+            and any(each.startswith(f"{directory}/") and each.endswith(".py") for each in self._tree.files())
+        )
         return next((each for each in files if self._tree.is_file(each)), directory if held else None)
 
 

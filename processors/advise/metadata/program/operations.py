@@ -13,7 +13,9 @@ from ..budget import step
 from .values import UNKNOWN, Class, Function, Instance, Term, Value, choice, is_number, is_plain, is_scalar, names_in
 
 MOST_ITEMS = 10_000
+"""Maximum number of items of a collection that an operation reads or builds. A limit against programs that use up memory."""
 LONGEST_TEXT = 100_000
+"""Maximum characters of a text that an operation reads or builds. A limit against programs that use up memory."""
 _UNITS_A_STEP = 50
 """Characters of a text, or items of a collection, that cost as much as one step."""
 _WIDE_FORMAT = re.compile(r"\d{4}|\*|\{[^{}]*\{")
@@ -49,8 +51,8 @@ def binary(name: str, left: Value, right: Value) -> Value:
             return UNKNOWN
     if name in {"Div", "FloorDiv"} and isinstance(left, Term) and left.name == "Mult":
         first, second = left.parts  # a length in epochs, converted to steps and back: (n * steps) / steps
-        if _alike(first, right) or _alike(second, right):
-            return first if _alike(second, right) else second
+        if _is_same(first, right) or _is_same(second, right):
+            return first if _is_same(second, right) else second
     return Term("operation", name, (left, right))
 
 
@@ -183,7 +185,7 @@ def _is_bounded(name: str, left: Value, right: Value) -> bool:
     return flat and small and sum(sizes) <= LONGEST_TEXT
 
 
-def _alike(left: Value, right: Value, depth: int = 0) -> bool:
+def _is_same(left: Value, right: Value, depth: int = 0) -> bool:
     """Return whether two values are the same expression, at most 8 levels deep."""
     step()
     if left is right or not isinstance(left, Term) or not isinstance(right, Term) or depth > 8:
@@ -193,7 +195,7 @@ def _alike(left: Value, right: Value, depth: int = 0) -> bool:
         right.name,
         len(right.parts),
     )
-    return same and all(_alike(*both, depth + 1) for both in zip(left.parts, right.parts, strict=True))
+    return same and all(_is_same(*both, depth + 1) for both in zip(left.parts, right.parts, strict=True))
 
 
 def _contains(collection: Value, value: Value) -> bool | None:

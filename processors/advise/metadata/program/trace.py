@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from .values import Value
 
 MOST_CALLS = 20_000
+"""Maximum number of calls that a trace keeps. It bounds the memory that a hostile program takes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,21 +1,23 @@
 """What all policies for spot jobs share: two queues, gangs placed pod by pod, and evictions for high-priority jobs."""
 
-from bisect import insort
-from collections.abc import Callable, Sequence
+import math
+from collections import Counter
+from collections.abc import Sequence
 
 from ...cluster import Cluster
-from ...job import Job, JobClass, Run, Slice, Status
+from ...job import Job, JobClass, Run, Slice
 from ...placement import best_fit
 from ...simulation import Simulation
 from .eviction import PodEvictionPlan, plan_evictions
 from .state import NodeState, SpotState
+from .waiting import Size, WaitingQueue
 
 GRACE_S = 30.0
 """Between the notice of an eviction and the job's end (GFS, section 1)."""
 
 
 class SpotPolicy:
-    """A base for policies for spot jobs: they say where a pod goes, who goes for it, and when spot jobs may start.
+    """A base for policies for spot jobs. They choose the node of a pod, the jobs to evict for it, and when spot jobs may start.
 
     High-priority jobs come first, by `hp_key`; for one that does not fit, spot jobs are evicted if that helps. Spot jobs follow, by
     `spot_key`.
@@ -33,8 +35,11 @@ class SpotPolicy:
         self.grace_s = grace_s
         self.state = SpotState()
         self.now = 0.0
-        self.waiting_hp: list[Run] = []
-        self.waiting_spot: list[Run] = []
+        self.waiting_hp = WaitingQueue(self.hp_key)
+        self.waiting_spot = WaitingQueue(self.spot_key)
+        self._unfit: tuple[tuple[int, int, bool], set[Size]] = (-1, -1, False), set()
+        """Sizes of high-priority jobs that do not fit, and the state for which this holds."""
+        self._room: Counter[int] = Counter()
 
     def hp_key(self, run: Run) -> tuple[float, ...]:
         """Return what waiting high-priority jobs are sorted by, the same as long as they wait; by default their submission."""
@@ -70,19 +75,19 @@ class SpotPolicy:
 
     def submit(self, run: Run, now: float) -> None:
         """Queue a job."""
-        self.state.note_end(run)
+        self.state.note_end(run, now)
         if run.job.job_class is JobClass.HP:
-            insort(self.waiting_hp, run, key=self.hp_key)
+            self.waiting_hp.add(run)
             if not run.runs:
-                self.state.demand[run.job.user].change(now, run.job.total_gpus)
+                self.state.change_demand(run, now, run.job.total_gpus)
         else:
-            insort(self.waiting_spot, run, key=self.spot_key)
+            self.waiting_spot.add(run)
 
     def ended(self, run: Run, now: float) -> None:
         """Count it."""
-        self.state.note_end(run)
+        self.state.note_end(run, now)
         if run.job.job_class is JobClass.HP:
-            self.state.demand[run.job.user].change(now, -run.job.total_gpus)
+            self.state.change_demand(run, now, -run.job.total_gpus)
         else:
             self.state.ended += 1
 
@@ -92,36 +97,44 @@ class SpotPolicy:
         self.state.know(simulation.cluster)
         again = self.before(simulation)
         if self.waiting_hp:
-            self._pass(self.waiting_hp, lambda run: self._start_hp(simulation, run))
-            self.waiting_hp = [run for run in self.waiting_hp if run.status is Status.WAITING]
+            self._start_waiting_hp(simulation)
         if self.waiting_spot:
-            self._pass(self.waiting_spot, lambda run: self._start_spot(simulation, run))
-            self.waiting_spot = [run for run in self.waiting_spot if run.status is Status.WAITING]
+            self.waiting_spot.start(lambda run: self._start_spot(simulation, run), backfills=self.backfills)
         return again
 
-    def _pass(self, queue: list[Run], start: Callable[[Run], bool]) -> None:
-        """Try the jobs of a queue in order; a size that did not fit is not tried again, for nothing gets free meanwhile."""
-        unfit: set[tuple[float, int, str]] = set()
-        for run in queue:
-            size = (run.job.gpus, run.job.pods, run.job.gpu_type)
-            if size not in unfit and not start(run):
-                if not self.backfills:
-                    return
-                unfit.add(size)
+    def _start_waiting_hp(self, simulation: Simulation) -> None:
+        """Try high-priority jobs. A size that did not fit is tried again after a job has ended, or evictions have become possible."""
+        cluster = simulation.cluster
+        state = (self.state.freed, cluster.capacity, self.may_evict(simulation))
+        if self._unfit[0] != state:
+            self._unfit = state, set()
+            self._room = Counter(
+                node.gpus - math.ceil(node.hp_gpus - 1e-9) for node in self.state.nodes if cluster.nodes[node.index].up
+            )
+        without = self._unfit[1] if self.backfills else ()
+        unfit = self.waiting_hp.start(
+            lambda run: self._start_hp(simulation, run), backfills=self.backfills, without=without
+        )
+        self._unfit[1].update(unfit)
+
+    def _has_room(self, job: Job) -> bool:
+        """Return whether a job could fit if no spot job were there. Starts since the room was counted only make it smaller."""
+        need = max(1, int(job.gpus))
+        return sum(count * (room // need) for room, count in self._room.items()) >= job.pods
 
     def _start_hp(self, simulation: Simulation, run: Run) -> bool:
         placement = self.place(simulation.cluster, run.job)
         if placement is not None:
             self._start(simulation, run, placement)
             return True
-        if not self.state.spot_gpus or not self.may_evict(simulation):
+        if not self.state.spot_gpus or not self._has_room(run.job) or not self.may_evict(simulation):
             return False
         plan = self.plan(simulation.cluster, run.job)
         if plan is None:
             return False
         for victim in plan.victims:
             self.evict(simulation, victim)
-        pieces = [_take(simulation.cluster, node, run.job) for node in plan.nodes]
+        pieces = [_take_slice(simulation.cluster, node, run.job) for node in plan.nodes]
         self._start(simulation, run, tuple(pieces), self.grace_s if plan.victims else 0.0)
         return True
 
@@ -159,7 +172,7 @@ class SpotPolicy:
         self.state.note_start(run, simulation.now)
 
 
-def _take(cluster: Cluster, node: int, job: Job) -> Slice:
+def _take_slice(cluster: Cluster, node: int, job: Job) -> Slice:
     return cluster.take_share(node, job.gpus) if job.gpus < 1 else cluster.take(node, int(job.gpus))
 
 

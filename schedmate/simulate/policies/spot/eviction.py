@@ -1,4 +1,4 @@
-"""Which spot jobs go for a high-priority job: a plan over all its pods, made before anyone is told."""
+"""Chooses the spot jobs to evict for a high-priority job: a plan over all its pods before the first eviction."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -73,7 +73,7 @@ def plan_evictions(
 
 
 def _price(cost: Cost, node: NodeState, going: list[Run]) -> tuple[float, ...]:
-    """Return what a node costs; one where nobody must go costs least of all."""
+    """Return the cost of a node. One without evictions costs least."""
     return cost(node, going) if going else ()
 
 

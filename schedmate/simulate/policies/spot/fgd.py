@@ -13,7 +13,7 @@ from .state import NodeState
 class Fgd(SpotPolicy):
     """A pod goes where it adds least to fragmentation: the GPUs that a pod drawn from what was submitted so far could not use, on average.
 
-    For a high-priority job, spot jobs go from the node where that is least; the paper says nothing of whom to evict, so the youngest do.
+    For a high-priority job, spot jobs go from the node where that is least; the paper does not state which, so the youngest are evicted.
     """
 
     def __init__(self) -> None:

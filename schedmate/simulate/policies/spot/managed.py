@@ -1,4 +1,4 @@
-"""Any spot manager as a policy: the simulator shows it the cluster as the live system does, and does what it says."""
+"""Any spot manager as a policy. The simulator shows it the cluster as the live system does, and follows its decisions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -12,7 +12,8 @@ from ...job import Job, JobClass, Run
 from ...simulation import Simulation
 from .base import GRACE_S, SpotPolicy
 from .eviction import PodEvictionPlan
-from .state import HOUR, SpotState, longest_wait
+from .state import HOUR, SpotState
+from .waiting import WaitingQueue
 
 QUOTA_EVERY_S = 300.0
 """Between two updates of the quota (GFS, Table 4)."""
@@ -109,7 +110,7 @@ class ClusterView:
         now: The time, in seconds. Hours are whole hours since 0.
     """
 
-    def __init__(self, cluster: Cluster, state: SpotState, waiting: Sequence[Run], now: float) -> None:
+    def __init__(self, cluster: Cluster, state: SpotState, waiting: WaitingQueue, now: float) -> None:
         self._cluster = cluster
         self._state = state
         self._waiting = waiting
@@ -140,13 +141,13 @@ class ClusterView:
         """Spot runs that were evicted so far (F of Eq. 18)."""
         return self._state.evicted
 
-    def eviction_rate(self, window_s: float) -> float:
-        """Return evictions of each start of a spot job in the last `window_s` seconds (e of Eq. 11)."""
-        return self._state.eviction_rate(self.now, window_s)
+    def eviction_rate(self, window_s: float, period_s: float) -> float:
+        """Return how often the guarantee was broken in the last `window_s` seconds (e of Eq. 11)."""
+        return self._state.eviction_rate(self.now, window_s, period_s)
 
     def longest_wait_s(self) -> float:
         """Return for how long the spot job that waits longest has waited (l of Eq. 11)."""
-        return longest_wait(self._waiting, self.now)
+        return self._waiting.longest_wait(self.now)
 
     def demand(self) -> Mapping[str, Sequence[float]]:
         """Return, by organisation, the GPUs that its high-priority jobs had or waited for at most in each past hour, oldest first."""

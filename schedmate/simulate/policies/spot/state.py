@@ -2,13 +2,17 @@
 
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from processors.eviction import Share
+from processors.spot.kept_hours import Span, eviction_rate
+from processors.spot.settings import CLUSTER
 
 from ...cluster import Cluster
 from ...job import JobClass, Run, Slice
 
 HOUR = 3600.0
+"""Seconds of an hour."""
 DAY = 24 * HOUR
 
 
@@ -55,18 +59,18 @@ class Demand:
 
     def change(self, now: float, gpus: float) -> None:
         """Note that so many more are asked for, or fewer."""
-        self._until(now)
+        self._advance(now)
         self._now += gpus
         self._peaks[-1] = max(self._peaks[-1], self._now)
 
     def past(self, now: float, hours: int) -> list[float]:
         """Return the peaks of the last whole hours before `now`, oldest first; 0 before anything was known."""
-        self._until(now)
+        self._advance(now)
         last = int(now // HOUR) - self._first
         known = self._peaks[max(0, last - hours) : last]
         return [0.0] * (hours - len(known)) + known
 
-    def _until(self, now: float) -> None:
+    def _advance(self, now: float) -> None:
         hour = int(now // HOUR)
         if not self._peaks:
             self._first = hour
@@ -84,8 +88,9 @@ class SpotState:
         spot_gpus: GPUs of all spot jobs.
         ended: Spot runs that came to their end (G of GFS, Eq. 18).
         evicted: Spot runs that were evicted (F of Eq. 18).
-        demand: Of high-priority jobs, by organisation.
+        demand: Of high-priority jobs, by organisation, and of all of them with the key `CLUSTER`.
         held: What each job holds, by id and the number of the node as text.
+        freed: How often a job has given its GPUs back.
     """
 
     def __init__(self, past: Mapping[str, Sequence[float]] | None = None) -> None:
@@ -97,14 +102,22 @@ class SpotState:
         self.demand.update({user: Demand(hours) for user, hours in (past or {}).items()})
         self._past: tuple[int, int, dict[str, list[float]]] | None = None
         self.held: dict[str, Mapping[str, Share]] = {}
+        self.freed = 0
         self._placed: dict[int, tuple[Slice, ...]] = {}
-        self._starts: deque[float] = deque()
+        self._running: dict[int, float] = {}
+        """When each running spot job started, by its order in the trace."""
+        self._ended: deque[Span] = deque()
         self._evictions: deque[float] = deque()
 
     def know(self, cluster: Cluster) -> None:
         """Look at the cluster's nodes, once."""
         if not self.nodes:
             self.nodes = [NodeState(node.index, node.spec.gpus, node.spec.gpu_type) for node in cluster.nodes]
+
+    def change_demand(self, run: Run, now: float, gpus: float) -> None:
+        """Note that a high-priority job asks for so many GPUs more, or fewer."""
+        for name in (run.job.user, CLUSTER):
+            self.demand[name].change(now, gpus)
 
     def past_demand(self, now: float, most: int) -> Mapping[str, Sequence[float]]:
         """Return the demand of each organisation in each past hour, at most the last `most`; worked out once an hour."""
@@ -128,14 +141,19 @@ class SpotState:
             else:
                 node.hp_gpus += gpus
         if spot:
-            self._starts.append(now)
-            _forget(self._starts, now)
+            self._running[run.order] = now
 
-    def note_end(self, run: Run) -> None:
+    def note_end(self, run: Run, now: float) -> None:
         """Note that a job has no GPUs any more; no matter if that was noted before."""
         spot = run.job.job_class is JobClass.SPOT
         self.held.pop(run.job.job_id, None)
-        for piece in self._placed.pop(run.order, ()):
+        placement = self._placed.pop(run.order, ())
+        self.freed += bool(placement)
+        if (start := self._running.pop(run.order, None)) is not None:
+            self._ended.append((start, now))
+            while self._ended[0][1] < now - DAY:
+                self._ended.popleft()
+        for piece in placement:
             node, gpus = self.nodes[piece.node], len(piece.gpus) * piece.share
             if spot:
                 node.spot_gpus -= gpus
@@ -153,17 +171,13 @@ class SpotState:
             node = self.nodes[index]
             node.evicted_at.append(now)
             _forget(node.evicted_at, now)
-        self.note_end(run)
+        self.note_end(run, now)
 
-    def eviction_rate(self, now: float, window_s: float) -> float:
-        """Return evictions of each start in the last `window_s` seconds, at most a day; 0 where there was none."""
-        evictions = sum(1 for at in self._evictions if at > now - window_s)
-        return evictions / max(1, sum(1 for at in self._starts if at > now - window_s))
-
-
-def longest_wait(waiting: Sequence[Run], now: float) -> float:
-    """Return for how long the job that waits longest has waited this time, in seconds."""
-    return max((now - run.waiting_since for run in waiting), default=0.0)
+    def eviction_rate(self, now: float, window_s: float, period_s: float) -> float:
+        """Return how often the guarantee was broken in the last `window_s` seconds, at most a day."""
+        since = now - window_s
+        runs = chain(self._ended, ((start, now) for start in self._running.values()))
+        return eviction_rate(runs, sum(1 for at in self._evictions if at > since), since, period_s)
 
 
 def _shares(placement: Sequence[Slice]) -> Mapping[str, Share]:

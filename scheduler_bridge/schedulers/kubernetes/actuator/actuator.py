@@ -45,7 +45,6 @@ from .suspension import Suspension, is_suspended_by_fields
 
 _Custom = TypeVar("_Custom", bound=WorkloadObject | QueuedWorkload)
 
-_SUPPORTED = frozenset(Action) - {Action.CANCEL_PACKING}
 _OVER = (SchedulerJobState.FAILED, SchedulerJobState.COMPLETED, SchedulerJobState.CANCELLED)
 
 
@@ -82,7 +81,7 @@ class KubernetesActuator(Actuator):
 
     def supports(self, action: Action) -> bool:
         """All but the end of packing."""
-        return action in _SUPPORTED
+        return action is not Action.CANCEL_PACKING
 
     def job(self, job: str) -> JobView | None:
         """Return the state of a job in Kubernetes; None where it has no object (any more)."""

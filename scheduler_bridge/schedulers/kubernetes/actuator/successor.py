@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from ....checkpoint_note import CHECKPOINT_VARIABLE
 from ..client import (
     ACTS,
     ATTEMPT,
@@ -19,8 +20,6 @@ from ..client import (
     with_excluded,
 )
 
-CHECKPOINT = "SCHEDMATE_CHECKPOINT"
-"""Where a job that starts again finds the path of its last durable checkpoint."""
 _OF_THE_CONTROLLER = frozenset(
     {
         "batch.kubernetes.io/controller-uid",
@@ -102,8 +101,8 @@ def _prepare(template: dict[str, Any], lineage: str, attempt: int, exclude: tupl
         template["spec"]["affinity"] = with_excluded(template["spec"].get("affinity") or {}, exclude)
     if checkpoint:
         for container in template["spec"]["containers"]:
-            kept = [one for one in container.get("env", []) if one.get("name") != CHECKPOINT]
-            container["env"] = [*kept, {"name": CHECKPOINT, "value": checkpoint}]
+            kept = [one for one in container.get("env", []) if one.get("name") != CHECKPOINT_VARIABLE]
+            container["env"] = [*kept, {"name": CHECKPOINT_VARIABLE, "value": checkpoint}]
 
 
 def _incarnation(meta: Mapping[str, Any]) -> str:

@@ -19,8 +19,6 @@ ACTS = "schedmate.io/acts"
 """Annotation: the keys of what was done to the job or node."""
 STOPPED_FOR = "schedmate.io/stopped-for"
 """Annotation: the key of the act that stopped the job and is to let it go again. It is gone once that was done."""
-_UID = re.compile(r"[A-Za-z0-9-]{1,64}", re.ASCII)
-_CANCELLED = re.compile(r"[:,]cancel/[0-9a-f]{16}$", re.ASCII)
 
 
 class JobName(NamedTuple):
@@ -59,9 +57,9 @@ def attempt_of(meta: Meta) -> int:
 def incarnation_of(meta: Meta) -> str:
     """Return the uid of the first object of a lineage. An annotation that cannot be a uid counts as none: users may write it."""
     noted = meta.annotations.get(INCARNATION, "")
-    return noted if LINEAGE in meta.labels and _UID.fullmatch(noted) else meta.uid
+    return noted if LINEAGE in meta.labels and re.fullmatch(r"[A-Za-z0-9-]{1,64}", noted, flags=re.ASCII) else meta.uid
 
 
 def is_cancelled(meta: Meta) -> bool:
     """True where the last act on a job was to end it for good."""
-    return bool(_CANCELLED.search(meta.annotations.get(ACTS, "")[-64:]))
+    return bool(re.search(r"[:,]cancel/[0-9a-f]{16}$", meta.annotations.get(ACTS, "")[-64:], flags=re.ASCII))

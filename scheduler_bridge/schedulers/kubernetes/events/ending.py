@@ -7,12 +7,6 @@ from typing import NamedTuple
 from ..client import Job, Pod, WorkloadObject, WorkloadPhase, is_cancelled
 from ..client.objects import Condition
 
-_SIGNALS = range(129, 193)
-"""Exit codes of a shell, or a container, that a signal ended: 128 and its number."""
-_LOST_NODE = ("DeletionByPodGC", "DeletionByTaintManager", "NodeLost", "TerminationByKubelet")
-"""Reasons of a pod's DisruptionTarget condition that concern its node (Kubernetes: Disruptions)."""
-_WORDS = {"DeadlineExceeded": "TIMEOUT"}
-
 
 class Ending(NamedTuple):
     """How a Job ended; fields as in `records.JobEvent`."""
@@ -66,12 +60,13 @@ def _failure(failed: Condition, pods: Sequence[Pod]) -> Ending:
     # The first to fail is the cause; those that follow are stopped for it.
     first = min(_failures(pods), default=None)
     time = failed.last_transition_time
-    if failed.reason in _WORDS:
-        return Ending(None, None, _WORDS[failed.reason], detail, time)
+    if failed.reason == "DeadlineExceeded":
+        return Ending(None, None, "TIMEOUT", detail, time)
     if first is None:
         return Ending(None, None, "NODE_FAIL" if _lost_node(pods) else "FAILED", detail, time)
     state = "OUT_OF_MEMORY" if first.reason == "OOMKilled" else "NODE_FAIL" if _lost_node(pods) else "FAILED"
-    signal = first.signal or (first.code - 128 if first.code in _SIGNALS else 0)
+    # A shell, or a container, that a signal ended exits with 128 and the signal's number.
+    signal = first.signal or (first.code - 128 if 128 < first.code <= 192 else 0)
     return Ending(None if signal else first.code, signal, state, detail, time)
 
 
@@ -84,8 +79,11 @@ def _failures(pods: Iterable[Pod]) -> list[_Exit]:
 
 
 def _lost_node(pods: Iterable[Pod]) -> bool:
+    # Reasons of a pod's DisruptionTarget condition that concern its node (Kubernetes: Disruptions).
     return any(
-        one.type == "DisruptionTarget" and one.status == "True" and one.reason in _LOST_NODE
+        one.type == "DisruptionTarget"
+        and one.status == "True"
+        and one.reason in ("DeletionByPodGC", "DeletionByTaintManager", "NodeLost", "TerminationByKubelet")
         for pod in pods
         for one in pod.status.conditions
     )

@@ -30,10 +30,10 @@ class KubernetesWatcherMetrics(JobWatcherMetrics):
 
     def __init__(self) -> None:
         super().__init__("kubernetes", "Kubernetes")
-        self.nodes = Gauge("schedmate_kubernetes_watcher_nodes", "Nodes that are ready now.", registry=None)
+        self.nodes = Gauge("schedmate_kubernetes_watcher_nodes", "Nodes that are ready.", registry=None)
         self.lists = Gauge(
             "schedmate_kubernetes_watcher_lists",
-            "Times that Jobs, Pods or Nodes were listed afresh: at the start, and where a watch had expired (410).",
+            "Full listings of Jobs, Pods or Nodes: at the start, and after a watch expired (410).",
             registry=None,
         )
 

@@ -5,15 +5,12 @@ from collections.abc import Callable
 
 from schedmate_records import Action
 
-from ....checkpoint_note import is_tellable
+from ....checkpoint_note import CHECKPOINT_VARIABLE, is_tellable
 from ...base import Actuator
 from ...errors import ActuatorError
 from ...queue import Queue
 from ...views import JobView, NodeView, SchedulerJobState
 from .scheduler import LocalScheduler
-
-CHECKPOINT = "SCHEDMATE_CHECKPOINT"
-"""Where a job that starts again finds the path of its last durable checkpoint."""
 
 
 class LocalActuator(Actuator):
@@ -107,7 +104,7 @@ class LocalActuator(Actuator):
 
     def _tell(self, job: str, checkpoint: str) -> None:
         if is_tellable(checkpoint):
-            self._scheduler.set_environment(job, CHECKPOINT, checkpoint)
+            self._scheduler.set_environment(job, CHECKPOINT_VARIABLE, checkpoint)
 
     def _attempt(self, job: str) -> int:
         seen = self._scheduler.job(job)

@@ -31,9 +31,9 @@ def event_of(
         state: In the scheduler's own word, where it ended.
     """
     waits = kind in (EventKind.SUBMITTED, EventKind.REQUEUED)
-    beside = f"/{partner.job}/{partner.attempt}" if partner else ""
+    suffix = f"/{partner.job}/{partner.attempt}" if partner else ""
     return JobEvent(
-        id=f"local/{job.job}/{job.attempt}/{kind}{beside}",
+        id=f"local/{job.job}/{job.attempt}/{kind}{suffix}",
         job=job.job,
         attempt=job.attempt,
         kind=kind,

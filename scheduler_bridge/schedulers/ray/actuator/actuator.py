@@ -25,8 +25,6 @@ from .queue import queue_of
 from .settings import RayLimits
 from .successor import successor, uploaded
 
-_SUPPORTED = frozenset({Action.RESTART, Action.EVICT, Action.CANCEL, Action.NOTIFY})
-
 
 class RayActuator(Actuator):
     """Ray as an `Actuator`. docs/ray.md describes what it needs, and what Ray cannot do.
@@ -56,7 +54,7 @@ class RayActuator(Actuator):
 
     def supports(self, action: Action) -> bool:
         """Restart, evict, cancel, notify."""
-        return action in _SUPPORTED
+        return action in (Action.RESTART, Action.EVICT, Action.CANCEL, Action.NOTIFY)
 
     def job(self, job: str) -> JobView | None:
         """Return the state of a job in Ray; None where Ray does not know it (any more)."""

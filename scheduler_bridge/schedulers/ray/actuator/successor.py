@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ....checkpoint_note import CHECKPOINT_VARIABLE
 from ...errors import ActuatorError
 from ..client import (
     ACTS,
@@ -18,14 +19,9 @@ from ..client import (
 from .jobs import Attempt, with_key
 from .nodes import Nodes
 
-CHECKPOINT = "SCHEDMATE_CHECKPOINT"
-"""Where a job that starts again finds the path of its last durable checkpoint."""
 EXCLUDED_NODES = "SCHEDMATE_EXCLUDED_NODES"
 """Where it finds the ids of the nodes that its tasks and actors should avoid: Ray lets only the job place those."""
-JOB, NUMBER = "SCHEDMATE_JOB_ID", "SCHEDMATE_ATTEMPT"
-"""What `schedmate pipe` reads."""
 _NAMED = {"CPU": "entrypoint_num_cpus", "GPU": "entrypoint_num_gpus"}
-_MEMORY = "memory"
 
 
 def uploaded(runtime_env: Mapping[str, Any]) -> list[str]:
@@ -55,20 +51,21 @@ def successor(
     avoided = dict.fromkeys([*attempt.excluded, *exclude])
     ids = nodes.ids(avoided)
     env = job.runtime_env or {}
-    said = {JOB: name.lineage, NUMBER: str(name.attempt)}
-    said |= {CHECKPOINT: checkpoint} if checkpoint else {}
-    said |= {EXCLUDED_NODES: ",".join(sorted(ids))} if ids else {}
+    # `schedmate pipe` reads the first two.
+    variables = {"SCHEDMATE_JOB_ID": name.lineage, "SCHEDMATE_ATTEMPT": str(name.attempt)}
+    variables |= {CHECKPOINT_VARIABLE: checkpoint} if checkpoint else {}
+    variables |= {EXCLUDED_NODES: ",".join(sorted(ids))} if ids else {}
     kept = {variable: text for variable, text in env.get("env_vars", {}).items() if variable != EXCLUDED_NODES}
     metadata = {**job.noted, LINEAGE: name.lineage, ATTEMPT: str(name.attempt), ACTS: with_key(job.noted, key)}
     metadata |= {EXCLUDED: ",".join(avoided)} if avoided else {}
     needs = {kind: amount for kind, amount in (supervisor.required_resources or {}).items() if amount}
     amounts: dict[str, Any] = {field: needs.pop(kind) for kind, field in _NAMED.items() if kind in needs}
-    amounts |= {"entrypoint_memory": int(needs.pop(_MEMORY))} if _MEMORY in needs else {}
+    amounts |= {"entrypoint_memory": int(needs.pop("memory"))} if "memory" in needs else {}
     return Submission(
         entrypoint=job.entrypoint,
         submission_id=str(name),
         metadata=metadata,
-        runtime_env={**env, "env_vars": {**kept, **said}},
+        runtime_env={**env, "env_vars": {**kept, **variables}},
         entrypoint_resources=needs,
         entrypoint_label_selector=_selector(attempt, supervisor, nodes, ids),
         **amounts,

@@ -11,9 +11,6 @@ from .connection import RayConnection
 from .errors import RayNotFound, RayUnavailable
 from .objects import SUPERVISOR_PREFIX, RayActor, RayJob, RayNode, RayPlacementGroup, RayTask, Submission
 
-MOST = 10_000
-"""Rows of one answer of the State API: more it does not give."""
-
 _T = TypeVar("_T", RayNode, RayActor, RayTask, RayPlacementGroup)
 _Decoded = TypeVar("_Decoded")
 
@@ -110,7 +107,8 @@ class RayClient:
         return self._rows("placement_groups", RayPlacementGroup, **only)
 
     def _rows(self, what: str, kind: type[_T], **only: str) -> list[_T]:
-        query = [("detail", "true"), ("limit", str(MOST))]
+        # The State API returns at most 10,000 rows.
+        query = [("detail", "true"), ("limit", "10000")]
         for name, value in only.items():
             query += [("filter_keys", name), ("filter_predicates", "="), ("filter_values", value)]
         answer = _decode(self.connection.request("GET", f"/api/v0/{what}?{urlencode(query)}"), _Answer)

@@ -14,8 +14,6 @@ from .errors import RayConflict, RayError, RayNotFound, RayRefused, RayUnavailab
 
 LARGEST = 64 << 20
 """Bytes of an answer. A job that failed carries up to 20,000 characters of its log in the list of jobs."""
-_INVALID = re.compile(r"^(?:ValueError|TypeError|KeyError): .*$", re.MULTILINE)
-"""What a handler of the dashboard answers, as status 500 with a traceback, to a request that it does not take."""
 _DEFAULT = "http://127.0.0.1:8265"
 
 
@@ -97,7 +95,8 @@ def _error(status: int, content: bytes, what: str) -> RayError:
         return RayNotFound(what, text[:200], "it may have been deleted, or the head began anew")
     if status in (http.client.UNAUTHORIZED, http.client.FORBIDDEN):
         return RayRefused(what, f"status {status}: {text[:200]}", "set RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH")
-    said = _INVALID.findall(text)
+    # The dashboard answers a request that it does not take with status 500 and a traceback.
+    said = re.findall(r"^(?:ValueError|TypeError|KeyError): .*$", text, flags=re.MULTILINE)
     came = said[-1][:300] if said else f"status {status}: {text.strip()[-200:]}"
     if said and "already exists" in said[-1]:
         return RayConflict(what, came, "nothing was done")

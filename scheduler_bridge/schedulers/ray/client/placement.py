@@ -4,12 +4,11 @@ import re
 from collections.abc import Collection, Mapping
 
 NODE_ID = "ray.io/node-id"
-_NOT_IN = re.compile(r"!(?:in\((?P<several>[^()]*)\)|(?P<one>[^()!]+))", re.ASCII)
 
 
 def excluded_ids(selector: Mapping[str, str]) -> frozenset[str]:
     """Return the ids of the nodes that a selector forbids."""
-    found = _NOT_IN.fullmatch(selector.get(NODE_ID, ""))
+    found = re.fullmatch(r"!(?:in\((?P<several>[^()]*)\)|(?P<one>[^()!]+))", selector.get(NODE_ID, ""), flags=re.ASCII)
     if found is None:
         return frozenset()
     return frozenset((found["several"] or found["one"] or "").split(",")) - {""}

@@ -4,12 +4,6 @@ from typing import NamedTuple
 
 from ..client import RayJob
 
-_SIGNALS = range(129, 193)
-"""Exit codes of a shell whose command a signal ended: 128 and its number."""
-_QUOTES = ("last available logs", "Traceback (most recent call last)")
-"""Where Ray begins to quote what the job itself printed."""
-_SUPERVISOR_DIED = ("JOB_SUPERVISOR_ACTOR_DIED", "JOB_SUPERVISOR_ACTOR_UNSCHEDULABLE")
-
 
 class Ending(NamedTuple):
     """How a job ended; fields as in `records.JobEvent`."""
@@ -33,15 +27,17 @@ def ending(job: RayJob, node_lives: bool) -> Ending:
         return Ending(None, None, "CANCELLED", "it was asked to stop")
     detail = _detail(job)
     code = job.driver_exit_code
-    if code is None or job.error_type in _SUPERVISOR_DIED:
+    if code is None or job.error_type in ("JOB_SUPERVISOR_ACTOR_DIED", "JOB_SUPERVISOR_ACTOR_UNSCHEDULABLE"):
         return Ending(None, None, "FAILED" if node_lives else "NODE_FAIL", detail)
-    signal = -code if code < 0 else code - 128 if code in _SIGNALS else 0
+    # A shell whose command a signal ended exits with 128 and the signal's number.
+    signal = -code if code < 0 else code - 128 if 128 < code <= 192 else 0
     return Ending(None if signal else code, signal, "FAILED", detail)
 
 
 def _detail(job: RayJob) -> str:
     message = job.message or ""
-    for quote in _QUOTES:
+    # Ray quotes what the job itself printed from here on.
+    for quote in ("last available logs", "Traceback (most recent call last)"):
         message = message.partition(quote)[0]
     # Events repeat up to 300 characters of a message.
     text = " ".join(message.split())[:300].rstrip(" ,:")

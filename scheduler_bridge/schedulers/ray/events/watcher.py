@@ -20,7 +20,7 @@ class RayWatcherMetrics(JobWatcherMetrics):
 
     def __init__(self) -> None:
         super().__init__("ray", "Ray")
-        self.nodes = Gauge("schedmate_ray_watcher_nodes", "Nodes that are alive now.", registry=None)
+        self.nodes = Gauge("schedmate_ray_watcher_nodes", "Nodes that are alive.", registry=None)
 
 
 class RayWatcher(JobWatcher[ReportedJob]):

@@ -50,11 +50,11 @@ class SlurmClusters(Actuator):
             seen = actuator.job(own)
             return job_of(cluster, seen) if seen else None
 
-    def nodes(self, beside: str = "", /) -> list[NodeView]:
-        """Return the nodes of the cluster that has the node `beside`; of all clusters where none is named."""
-        if not beside:
+    def nodes(self, node: str = "", /) -> list[NodeView]:
+        """Return the nodes of the cluster that has `node`; of all clusters where none is named."""
+        if not node:
             return [view for cluster in self._clusters for view in self._nodes_of(cluster)]
-        cluster = self._find_cluster(beside)
+        cluster = self._find_cluster(node)
         return [] if cluster is None else self._nodes_of(cluster)
 
     def queue(self) -> Queue:

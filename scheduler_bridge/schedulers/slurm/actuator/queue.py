@@ -18,8 +18,6 @@ _CLOSED = frozenset(
     {"RESERVED", "NOT_RESPONDING", "REBOOT_REQUESTED", "REBOOT_ISSUED", "POWER_DOWN", "INVAL", "INVALID_REG", "BLOCKED"}
 )
 """Words of nodes in service on which no job starts, or none without a reservation: to make a place there has no use."""
-_ALL_OF = re.compile(r"[\w.:-]+(?:&[\w.:-]+)*", re.ASCII)
-"""Features that a node must have all. Others (`a|b`, `[a*2&b*4]`) are Slurm's to read."""
 
 
 def queue_of(jobs: Iterable[SlurmJob], nodes: Mapping[str, SlurmNode]) -> Queue:
@@ -57,7 +55,12 @@ def _waiting(job: SlurmJob, nodes: Iterable[SlurmNode], whole: int) -> WaitingJo
     )
     since = job.eligible or job.submitted or math.inf
     # That is too much to evict others for, or it is not known whose place it may have.
-    readable = not job.parts and not job.reservation and (not job.features or _ALL_OF.fullmatch(job.features))
+    # A node must have all of these features. Others (`a|b`, `[a*2&b*4]`) are Slurm's to read.
+    readable = (
+        not job.parts
+        and not job.reservation
+        and (not job.features or re.fullmatch(r"[\w.:-]+(?:&[\w.:-]+)*", job.features, flags=re.ASCII))
+    )
     # The next job of a partition waits for Resources. Later ones wait for Priority: room made for them would go to the job before.
     blocked = job.reason == "Resources" and None not in gpus and bool(readable)
     seen = view(job.job, job, whole, ())

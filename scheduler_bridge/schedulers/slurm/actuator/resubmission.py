@@ -24,7 +24,6 @@ Submit = Callable[[bytes, Sequence[str], str], str]
 _WORD = "schedmate-continues="
 _DIGEST = 16
 """Hexadecimal digits behind the name of the job that went before: of the key of the act."""
-_HEXADECIMAL = frozenset("0123456789abcdef")
 
 
 class Resubmission:
@@ -117,7 +116,9 @@ def _continues(name: str, comment: str) -> bool:
     """Return whether a comment states that its job continues the job `name`."""
     beginning = f"{_WORD}{name}:"
     return any(
-        word.startswith(beginning) and len(word) == len(beginning) + _DIGEST and set(word[-_DIGEST:]) <= _HEXADECIMAL
+        word.startswith(beginning)
+        and len(word) == len(beginning) + _DIGEST
+        and set(word[-_DIGEST:]) <= frozenset("0123456789abcdef")
         for word in comment.split()
     )
 

@@ -4,9 +4,6 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-_RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9})(?::([0-9]{1,9}))?)?", re.ASCII)
-"""`7`, `1-9` or `1-9:2`."""
-
 
 def next_tasks(array: str, running: int, most: int) -> list[str]:
     """Return the ids of the tasks of an array that may start next, in Slurm's order: `4711_1`, `4711_3`.
@@ -24,6 +21,7 @@ def next_tasks(array: str, running: int, most: int) -> list[str]:
 
 def _numbers(tasks: str) -> Iterator[int]:
     for part in tasks.split(","):
-        if found := _RANGE.fullmatch(part):
+        # `7`, `1-9` or `1-9:2`.
+        if found := re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9})(?::([0-9]{1,9}))?)?", part, flags=re.ASCII):
             first, last, step = found.groups()
             yield from range(int(first), int(last or first) + 1, int(step or 1) or 1)

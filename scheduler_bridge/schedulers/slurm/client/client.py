@@ -20,15 +20,9 @@ _JOB_ID = re.compile(r"[1-9][0-9]{0,17}(?:_[0-9]{1,18})?", re.ASCII)
 """A job, or one task of an array, as Slurm prints it. Nothing else reaches a command line but their parts' numbers."""
 _PRINTED_ID = re.compile(rf"{_JOB_ID.pattern}|[1-9][0-9]{{0,17}}\+[0-9]{{1,18}}", re.ASCII)
 """The same, or a part of a heterogeneous job, which means the whole job."""
-_MOST = 2**31 - 1
-"""The largest number of a job that `squeue` takes: asked for a greater one, it answers for none of the others either."""
-_NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}", re.ASCII)
-_SIGNAL = re.compile(r"[A-Z][A-Z0-9]{1,9}", re.ASCII)
 _COMMENT_LENGTH = 4000
 """Characters of a comment that are read; `squeue` fills what is shorter with blanks."""
 _ID_LENGTH = 40  # width of the column of job ids
-SLUID = re.compile(r"s[0-9A-HJKMNP-TV-Z]{13}", re.ASCII)
-"""Slurm's id of one run of a job, since 25.11."""
 _ROW = re.compile(r"^([0-9]+(?:_[0-9]+|\+([0-9]+))?) +", re.ASCII | re.MULTILINE)
 """How a row begins: a job, a task, or a part of a job and its number."""
 
@@ -98,7 +92,8 @@ class SlurmClient:
         Raises:
             SlurmError: Slurm does not answer, or refuses.
         """
-        asked = sorted({name for name in names if _PRINTED_ID.fullmatch(name) and _number(name) <= _MOST})
+        # Asked for a number beyond 2**31 - 1, `squeue` answers for none of the others either.
+        asked = sorted({name for name in names if _PRINTED_ID.fullmatch(name) and _number(name) < 2**31})
         # Parts of a heterogeneous job go by the number of the whole.
         numbers = sorted({name.partition("+")[0] for name in asked})
         if not numbers:
@@ -121,7 +116,8 @@ class SlurmClient:
         Raises:
             SlurmError: Slurm does not answer, or refuses: releases before 25.11 know no SLUIDs.
         """
-        asked = sorted(each for each in sluids if SLUID.fullmatch(each))
+        # Slurm's id of one run of a job, since 25.11.
+        asked = sorted(each for each in sluids if re.fullmatch(r"s[0-9A-HJKMNP-TV-Z]{13}", each, flags=re.ASCII))
         if not asked:
             return {}
         options = (
@@ -250,7 +246,7 @@ class SlurmClient:
 
     def signal(self, name: str, signal: str) -> None:
         """Send a signal (`USR1`) to the steps of a job, and not to its batch script: a shell that does not expect it would die."""
-        if not _SIGNAL.fullmatch(signal):
+        if not re.fullmatch(r"[A-Z][A-Z0-9]{1,9}", signal, flags=re.ASCII):
             raise SlurmRefused("a signal's name such as USR1", repr(signal[:40]), "name it as `kill -l` does")
         self._run("scancel", f"--signal={signal}", _job_id(name))
 
@@ -294,6 +290,6 @@ def _job_id(name: str) -> str:
 
 def _node_name(name: str) -> str:
     """Return `name` if it is one node's name."""
-    if not _NODE_NAME.fullmatch(name):
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}", name, flags=re.ASCII):
         raise SlurmRefused("a node's name", repr(name[:40]), "name nodes as sinfo prints them")
     return name

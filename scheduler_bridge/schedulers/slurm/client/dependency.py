@@ -2,11 +2,9 @@
 
 import re
 
-_SEPARATORS = re.compile(r"([,?])")
 _TERM = re.compile(
     r"(?P<kind>[a-z]+)(?::(?P<job>[0-9_*]+))?(?P<delay>\+[0-9]+)?\((?P<state>unfulfilled|failed)\)", re.ASCII
 )
-_ON_SUCCESS = frozenset({"afterok", "aftercorr"})
 
 
 def follow(dependency: str, job: str, successor: str) -> str:
@@ -25,14 +23,14 @@ def follow(dependency: str, job: str, successor: str) -> str:
     same, array = job == successor, job.partition("_")[0]
     targets = {job, f"{array}_*"} if same and "_" in job else {job}
     words, changed = [], False
-    for word in _SEPARATORS.split(dependency):
+    for word in re.split(r"([,?])", dependency):
         if word in (",", "?"):
             words.append(word)
             continue
         term = _TERM.fullmatch(word)
         if term is None:
             return ""
-        ours = term["kind"] in _ON_SUCCESS and term["job"] in targets
+        ours = term["kind"] in {"afterok", "aftercorr"} and term["job"] in targets
         if term["state"] == "failed" and not ours:
             return ""
         # The failure of a job that stays over may not have reached those that wait for it yet.

@@ -2,18 +2,18 @@
 
 from ...client_errors import SchedulerError, SchedulerUnavailable
 
-_AWAY = (
-    *("Unable to contact", "Socket timed out", "Connection refused", "Unable to establish"),
-    *("Communication connection failure", "Zero Bytes were transmitted", "controller in standby mode"),
-    *("can't be reached now", "problem talking to the database"),
-)
-"""What Slurm's commands print while slurmctld does not answer, or slurmdbd, which locates other clusters."""
-
 
 def is_away(complaint: str) -> bool:
     """True where a command's complaint means that no daemon answers, and not that Slurm refuses."""
-    # slurmdbd answers, and does not know the cluster.
-    return "known by database" not in complaint and any(sign in complaint for sign in _AWAY)
+    if "known by database" in complaint:  # slurmdbd answers, and does not know the cluster
+        return False
+    # Slurm's commands print one of these while slurmctld does not answer, or slurmdbd, which locates other clusters.
+    signs = (
+        *("Unable to contact", "Socket timed out", "Connection refused", "Unable to establish"),
+        *("Communication connection failure", "Zero Bytes were transmitted", "controller in standby mode"),
+        *("can't be reached now", "problem talking to the database"),
+    )
+    return any(sign in complaint for sign in signs)
 
 
 class SlurmError(SchedulerError):

@@ -10,11 +10,8 @@ _HELD = re.compile(
 )
 """A kind, perhaps a type, and a number; then indices, or since 23.11, for shards, how many of how many are held of each GPU. The type of a
 MIG instance begins with a number (`1g.10gb`): the instance counts as a GPU, and its index is that of Slurm's list."""
-_OF_NODE = re.compile(r" Gres=(\S*)")
 _COUNT = re.compile(r"(?:^|,)(?:gres[:/])?(gpu|shard)(?:[:=](?![0-9]+(?:[,(]|$))[^:=,(]*)?(?:[:=]([0-9]+))?(?=[,(]|$)")
 """A kind, perhaps a type, and a number; `gres:gpu` and `gres:gpu:a100` are one each, as `--gres=gpu` asked for."""
-
-_TYPE = re.compile(r"(?:^|[,:/])gpu:(?![0-9]+(?:[,(]|$))([^:=,(]+)")
 
 
 def held_devices(
@@ -44,7 +41,7 @@ def shards_per_gpu(nodes: str) -> int:
         nodes: What `scontrol show node -o` prints.
     """
     most = 0
-    for gres in _OF_NODE.findall(nodes):
+    for gres in re.findall(r" Gres=(\S*)", nodes):
         of_node = counts(gres)
         if of_node.get("gpu"):
             most = max(most, of_node.get("shard", 0) // of_node["gpu"])
@@ -61,7 +58,7 @@ def counts(gres: str) -> dict[str, int]:
 
 def gpu_types(gres: str) -> frozenset[str]:
     """Return the types of GPUs that a list names: `a100` of `gpu:a100:2,shard:8`, `gres/gpu:a100=2`."""
-    return frozenset(_TYPE.findall(gres))
+    return frozenset(re.findall(r"(?:^|[,:/])gpu:(?![0-9]+(?:[,(]|$))([^:=,(]+)", gres))
 
 
 def held_parts(gres: str, shards_per_gpu: int) -> dict[int, float]:

@@ -15,7 +15,6 @@ _PART = re.compile(rf"(?:[A-Za-z_.-]|{_NUMBER}|\[{_RANGES}\])+")
 """A name, or names that differ in numbers. Other characters name groups for ClusterShell, or add and subtract sets."""
 _LIST = re.compile(rf"{_PART.pattern}(?:,{_PART.pattern})*")
 _BRACKET = re.compile(r"\[([^\]]*)\]")
-_RANGE = re.compile(r"(?<![0-9])([0-9]{1,18})-([0-9]{1,18})")
 
 
 @lru_cache(maxsize=4096)
@@ -50,7 +49,8 @@ def _is_bounded(parts: list[str]) -> bool:
     for part in parts:
         size = 1
         for bracket in _BRACKET.findall(part):  # ranges multiply: r[1-9]n[1-9]
-            size *= bracket.count(",") + 1 + sum(max(0, int(z) - int(a)) for a, z in _RANGE.findall(bracket))
+            ranges = re.findall(r"(?<![0-9])([0-9]{1,18})-([0-9]{1,18})", bracket)
+            size *= bracket.count(",") + 1 + sum(max(0, int(z) - int(a)) for a, z in ranges)
             if size > LIMIT:
                 return False
         total += size

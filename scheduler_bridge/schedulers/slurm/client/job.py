@@ -26,8 +26,6 @@ ENDED = frozenset(
 NONE = frozenset({"", "(null)", "None", "N/A", "Unknown"})
 """What Slurm writes for a field that is not set."""
 
-_SHARDS = re.compile(r"((?:^|,)gres[:/]shard)(?:([:=])[0-9]+)?(?=,|$)")
-
 
 @dataclass(frozen=True, slots=True)
 class SlurmShare:
@@ -148,7 +146,11 @@ class SlurmJob:
 
     def with_shards(self, shards: int) -> str:
         """Return `tres_per_node` with another number of shards, and all else as it was."""
-        return _SHARDS.sub(lambda found: f"{found[1]}{found[2] or ':'}{shards}", self.tres_per_node)
+        return re.sub(
+            r"((?:^|,)gres[:/]shard)(?:([:=])[0-9]+)?(?=,|$)",
+            lambda found: f"{found[1]}{found[2] or ':'}{shards}",
+            self.tres_per_node,
+        )
 
     def is_called(self, name: str) -> bool:
         """True where `name` means this job alone: the id that Slurm prints, or its number where that is not an array's, too."""

@@ -25,10 +25,6 @@ _PASSING = ("COMPLETING", "STAGE_OUT", "CONFIGURING", "RESIZING", "REQUEUED", "R
 """Words that Slurm's text shows in the place of a job's base state (job_state_string), in this order."""
 
 
-_ESCAPE = re.compile(r"\\(?:x[0-9a-f]{2}|.)", re.DOTALL)
-r"""A backslash and what follows it. JSON knows no `\x`: `SlurmCommands` writes it for a byte that is no UTF-8, of a user's text."""
-
-
 def parse(text: str) -> list[SlurmJob]:
     """Return the jobs of a list; those that cannot be read are left out. Empty where it is no list of jobs."""
     return [job for each in entries(text) or () if (job := job_of(each))]
@@ -49,7 +45,10 @@ def _decode(text: str) -> dict[str, Any]:
     except msgspec.DecodeError:
         if "\\x" not in text:
             raise
-    escaped = _ESCAPE.sub(lambda found: "\ufffd" if found[0][1] == "x" else found[0], text)
+    # A backslash and what follows it. JSON knows no `\x`: `SlurmCommands` writes it for a byte that is no UTF-8, of a user's text.
+    escaped = re.sub(
+        r"\\(?:x[0-9a-f]{2}|.)", lambda found: "\ufffd" if found[0][1] == "x" else found[0], text, flags=re.DOTALL
+    )
     return msgspec.json.decode(escaped, type=dict[str, Any])
 
 

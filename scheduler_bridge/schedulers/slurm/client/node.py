@@ -10,13 +10,6 @@ from .gres import counts as gres_counts
 from .gres import gpu_types
 from .job import NONE
 
-_NAME = re.compile(r"\s*NodeName=(\S+)")
-_FIELD = re.compile(r" (State|Partitions|BootTime|CPUTot|CPUEfctv|RealMemory|Gres|ActiveFeatures)=(\S*)")
-_REASON = re.compile(r" Reason=(.*?) \[\S+@\S+\]")
-_COMMENT = re.compile(
-    r" Comment=(.*?)(?= (?:Reason|Extra|InstanceId|InstanceType|ReservationName|TLSCertTokenSet|Topology|Parameters)=|$)"
-)
-
 
 @dataclass(frozen=True, slots=True)
 class SlurmNode:
@@ -53,13 +46,19 @@ class SlurmNode:
 
 def parse(line: str) -> SlurmNode | None:
     """Read one line, written with SLURM_TIME_FORMAT=%s. None where it is no node."""
-    name = _NAME.match(line)
+    name = re.match(r"\s*NodeName=(\S+)", line)
     # A reason and a comment may hold anything, and stand at the end.
     head = re.split(r" (?:Reason|Comment)=", line, maxsplit=1)[0]
-    fields = dict(_FIELD.findall(head))
+    fields = dict(
+        re.findall(r" (State|Partitions|BootTime|CPUTot|CPUEfctv|RealMemory|Gres|ActiveFeatures)=(\S*)", head)
+    )
     if name is None or "State" not in fields:
         return None
-    reason, comment = _REASON.search(line), _COMMENT.search(line)
+    reason = re.search(r" Reason=(.*?) \[\S+@\S+\]", line)
+    comment = re.search(
+        r" Comment=(.*?)(?= (?:Reason|Extra|InstanceId|InstanceType|ReservationName|TLSCertTokenSet|Topology|Parameters)=|$)",
+        line,
+    )
     boot = fields.get("BootTime", "")
     partitions = fields.get("Partitions", "")
     # Older releases append a mark to a state (`IDLE*`: the node does not respond).

@@ -9,11 +9,6 @@ from .job import ENDED, NONE, SlurmJob, SlurmShare
 from .job_line import JobLine, split
 
 NUMBER = re.compile(r"JobId=(\d+) ")
-_DETAIL = re.compile(r" Nodes=(\S+) CPU_IDs=(\S*) Mem=(\S*) GRES=(\S*)")
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)([KMGT]?)", re.ASCII)
-_MB = {"": 1.0, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0 * 1024}
-_ASKS = re.compile(r" TresPer[A-Za-z]+=\S*gres")
-_LIMIT = re.compile(r"(?:([0-9]{1,6})-)?([0-9]{2}):([0-9]{2}):([0-9]{2})", re.ASCII)
 
 
 def parse(line: str) -> SlurmJob | None:
@@ -25,7 +20,9 @@ def parse(line: str) -> SlurmJob | None:
 def parse_certain(line: str) -> tuple[SlurmJob | None, bool]:
     """Return the job as `parse`, and False where what it asks for may be a user's text instead, or is missing for that reason."""
     read = split(line)
-    return (_job(read), read.tail_is_certain or not _ASKS.search(line)) if read else (None, False)
+    if read is None:
+        return None, False
+    return _job(read), read.tail_is_certain or not re.search(r" TresPer[A-Za-z]+=\S*gres", line)
 
 
 def _job(read: JobLine) -> SlurmJob | None:
@@ -95,7 +92,7 @@ def _is_exclusive(fields: Mapping[str, str]) -> bool:
 def _shares(rest: str) -> dict[str, SlurmShare]:
     """Return what a job holds on each of its nodes; memory is 0 where Slurm does not share it out."""
     found: dict[str, SlurmShare] = {}
-    for hosts, cpus, memory, gres in _DETAIL.findall(rest):
+    for hosts, cpus, memory, gres in re.findall(r" Nodes=(\S+) CPU_IDs=(\S*) Mem=(\S*) GRES=(\S*)", rest):
         share = SlurmShare(len(expand(f"[{cpus}]")) if cpus else 0, _megabytes(memory), gres)
         found |= dict.fromkeys(expand(hosts), share)
     return found
@@ -110,8 +107,9 @@ def _memory(fields: Mapping[str, str], cpus: int) -> float:
 
 
 def _megabytes(text: str) -> float:
-    found = _SIZE.fullmatch(text)
-    return float(found[1]) * _MB[found[2]] if found else 0.0
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([KMGT]?)", text, flags=re.ASCII)
+    factors = {"": 1.0, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0 * 1024}
+    return float(found[1]) * factors[found[2]] if found else 0.0
 
 
 def _count(text: str | None) -> int:
@@ -137,7 +135,7 @@ def _printed(fields: Mapping[str, str]) -> str:
 
 def _limit(text: str) -> float | None:
     """Return the seconds of `1-02:03:04`; None for UNLIMITED, and for what is no time."""
-    found = _LIMIT.fullmatch(text)
+    found = re.fullmatch(r"(?:([0-9]{1,6})-)?([0-9]{2}):([0-9]{2}):([0-9]{2})", text, flags=re.ASCII)
     if not found:
         return None
     days, hours, minutes, seconds = (int(part or 0) for part in found.groups())

@@ -15,9 +15,6 @@ from .remote_tools import RemoteTools, SourceGone
 
 log = structlog.get_logger(__name__)
 
-ONE_S = 600.0
-"""One job may keep the model busy for so long."""
-
 
 class ModelReader:
     """Asks about one job after the other, in a thread of its own. What it found is fetched by `take`, soon: it waits in memory.
@@ -27,7 +24,8 @@ class ModelReader:
         one_s: Seconds for one job.
     """
 
-    def __init__(self, ask: Ask, one_s: float = ONE_S) -> None:
+    # One job may keep the model busy for ten minutes.
+    def __init__(self, ask: Ask, one_s: float = 600.0) -> None:
         self._ask, self._one_s = ask, one_s
         # At most 100 jobs wait for the model; further ones are left as they are.
         self._waiting: queue.Queue[tuple[str, SlurmJob, Workload]] = queue.Queue(100)

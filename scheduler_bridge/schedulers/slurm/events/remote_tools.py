@@ -31,7 +31,7 @@ class RemoteTools:
     """
 
     def __init__(self, user: str, directory: str) -> None:
-        command = [sys.executable, "-I", "-m", "processors.advise.agent", directory]
+        command = [sys.executable, "-I", "-m", "scheduler_bridge.sources.serve_tools", directory]
         self._process: subprocess.Popen[bytes] = start_as(user, command)
 
     def __enter__(self) -> "RemoteTools":

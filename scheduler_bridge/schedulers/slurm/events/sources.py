@@ -87,7 +87,10 @@ class SourceReader:
             return None
         try:
             done = run_as(
-                user, [sys.executable, "-I", "-m", "processors.advise.metadata"], timeout_s=left, stdin=question
+                user,
+                [sys.executable, "-I", "-m", "scheduler_bridge.sources.read_workload"],
+                timeout_s=left,
+                stdin=question,
             )
             found = msgspec.json.decode(done.stdout, type=JobSource) if done.returncode == 0 else None
             if found:  # a user's process wrote it: an event that holds it must not be refused for that

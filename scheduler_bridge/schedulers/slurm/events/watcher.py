@@ -38,12 +38,12 @@ class SlurmWatcherMetrics(JobWatcherMetrics):
         )
         self.sources_completed = Counter(
             "schedmate_slurm_watcher_sources_completed",
-            "Jobs of which a language model found something that their source left unknown, before they ended.",
+            "Jobs for which a language model found fields that the source reader did not, before they ended.",
             registry=None,
         )
         self.unreadable = Gauge(
             "schedmate_slurm_watcher_unreadable_jobs",
-            "Current jobs whose record cannot be distinguished from a text of their user.",
+            "Current jobs whose record could be a text that their user wrote.",
             registry=None,
         )
 

@@ -11,6 +11,7 @@ from processors.advise.metadata import Job
 from processors.advise.metadata.library.parsing import parse_json, parse_toml, parse_yaml
 from processors.advise.metadata.reading import workload as read
 from processors.advise.metadata.shell import commands
+from scheduler_bridge.sources.tree import DirectoryTree
 
 from .trees import workload
 
@@ -114,5 +115,5 @@ _STATEMENTS = st.lists(
 @given(_STATEMENTS)
 def test_any_program_is_read(tmp_path: Path, lines: list[str]) -> None:
     (tmp_path / "x.py").write_text("import torch\n" + "\n".join(lines))
-    found = read(Job(tmp_path, tmp_path, "python x.py"))
+    found = read(DirectoryTree(tmp_path), Job(tmp_path, tmp_path, "python x.py"))
     json.dumps({name: getattr(found, name) for name in found.__struct_fields__})

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from processors.advise.metadata.launch import Program, programs
-from processors.advise.tree import SourceTree
+from scheduler_bridge.sources.tree import DirectoryTree
 
 from .trees import grown
 
@@ -21,7 +21,7 @@ FILES = {
 
 
 def _started(tmp_path: Path, command: str) -> list[Program]:
-    return programs(SourceTree(grown(tmp_path, FILES)), ".", command, {})
+    return programs(DirectoryTree(grown(tmp_path, FILES)), ".", command, {})
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,11 @@ def test_an_installed_command_of_the_tree_is_followed(tmp_path: Path) -> None:
 
 def test_a_script_that_calls_itself_ends(tmp_path: Path) -> None:
     (tmp_path / "loop.sh").write_text("bash loop.sh\nbash loop.sh\n")
-    assert [each.file for each in programs(SourceTree(tmp_path), ".", "bash loop.sh", {})] == [""]
+    assert [each.file for each in programs(DirectoryTree(tmp_path), ".", "bash loop.sh", {})] == [""]
 
 
 def test_a_script_outside_of_the_tree_is_not_read(tmp_path: Path) -> None:
     inside = tmp_path / "in"
     inside.mkdir()
     (tmp_path / "x.sh").write_text("python train.py")
-    assert [each.file for each in programs(SourceTree(inside), ".", "bash ../x.sh", {})] == [""]
+    assert [each.file for each in programs(DirectoryTree(inside), ".", "bash ../x.sh", {})] == [""]

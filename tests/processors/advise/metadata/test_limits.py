@@ -8,10 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from processors.advise.metadata import Answer, Job, ask, extract
+from processors.advise.metadata import Job
 from processors.advise.metadata.budget import Guard, Stopped, step
 from processors.advise.metadata.reading import workload as read
 from schedmate_records import Workload
+from scheduler_bridge.sources.tree import DirectoryTree
+from scheduler_bridge.sources.workload import Answer, ask, extract
 
 from .hostile_trees import CUT, TRAINING, TREES
 from .trees import grown, workload
@@ -21,7 +23,7 @@ KNOWN = Workload(
 )  # fmt: skip
 MEASURED = """
 import json, resource, subprocess, sys
-done = subprocess.run([sys.executable, "-I", "-m", "processors.advise.metadata"], input=sys.stdin.buffer.read(), stdout=-1)
+done = subprocess.run([sys.executable, "-I", "-m", "scheduler_bridge.sources.read_workload"], input=sys.stdin.buffer.read(), stdout=-1)
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(json.dumps({"seconds": used.ru_utime + used.ru_stime, "kilobytes": used.ru_maxrss, "answer": json.loads(done.stdout)}))
 """
@@ -96,7 +98,8 @@ def test_a_field_that_fails_is_null_and_the_others_are_answered(
 
     monkeypatch.setattr(f"processors.advise.metadata.reading.{field}", fail)
     guard = Guard()
-    found = read(Job(grown(tmp_path, {"x.py": TRAINING}), tmp_path, "python x.py"), guard)
+    tree = DirectoryTree(grown(tmp_path, {"x.py": TRAINING}))
+    found = read(tree, Job(tmp_path, tmp_path, "python x.py"), guard)
     missing = {
         "learning_rate": {"lr"},
         "length": {"iters", "iter_type"},
@@ -118,7 +121,7 @@ def test_a_value_that_is_no_number_is_null(tmp_path: Path, monkeypatch: pytest.M
 
 def test_an_answer_in_a_process_of_its_own_is_the_same(tmp_path: Path) -> None:
     job = Job(grown(tmp_path, {"x.py": TRAINING}), tmp_path, "python x.py")
-    assert extract(job) == read(job) == KNOWN
+    assert extract(job) == read(DirectoryTree(job.tree), job) == KNOWN
     assert ask(job).failed == {}
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from processors.advise.metadata import Job
 from processors.advise.metadata.reading import workload as read_workload
 from schedmate_records import Workload
+from scheduler_bridge.sources.tree import DirectoryTree
 
 
 def grown(root: Path, files: dict[str, str]) -> Path:
@@ -17,7 +18,7 @@ def grown(root: Path, files: dict[str, str]) -> Path:
 
 def workload(root: Path, files: dict[str, str], command: str, devices: int = 1, nodes: int = 1) -> Workload:
     tree = grown(root, files)
-    return read_workload(Job(tree, tree, command, devices, nodes))
+    return read_workload(DirectoryTree(tree), Job(tree, tree, command, devices, nodes))
 
 
 LOOP = """

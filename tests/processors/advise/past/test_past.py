@@ -204,3 +204,13 @@ def test_a_length_that_differs_beyond_reason_does_not_break_the_estimate() -> No
     found = known.estimate(job("x", "/a/b", workload=VIT))
     assert found.duration_s is not None
     assert found.duration_s < 1e9
+
+
+def test_the_time_limit_bounds_an_estimate() -> None:
+    history = estimator(past("1", "t.py", 4000), past("2", "t.py", 8000))
+    free, bound = (history.estimate(job("t.py", time_limit_s=limit)) for limit in (0.0, 3600.0))
+    assert free.high_s is not None
+    assert free.high_s > 8000
+    assert (bound.duration_s, bound.high_s) == (3660, 3660)
+    assert bound.low_s is not None
+    assert bound.low_s <= 3660

@@ -12,11 +12,13 @@ from processors.advise.predictors.dataset import build
 from processors.advise.predictors.features import Encoders
 from processors.advise.predictors.intervals import AdaptiveMargins
 from processors.advise.predictors.job import Submission
-from processors.advise.predictors.model_file import BadModel, SavedModel, hash_of, load, save
 from processors.advise.predictors.past_jobs import PastJobs
+from processors.advise.predictors.saved_model import SavedModel, hash_of
 from processors.advise.predictors.serving import AdvisorPredictor
 from processors.advise.predictors.similar import gather
-from processors.advise.predictors.train import TooFewJobs, Trained, publish, train
+from processors.advise.predictors.train import TooFewJobs, Trained, train
+from processors.advise.time_limit import GRACE_S
+from schedmate.advisor.model_files import BadModel, load, publish, save
 
 from .jobs import repeating
 
@@ -133,3 +135,13 @@ def test_few_jobs_are_refused() -> None:
     rows, candidates = build(JOBS[:5], Encoders.fit(JOBS)), gather(JOBS[:5])
     with pytest.raises(ValueError, match="at least 20"):
         AdvisorModel.fit(rows, candidates)
+
+
+def test_no_value_exceeds_the_time_limit(trained: Trained) -> None:
+    predictor = AdvisorPredictor(trained.new.model, trained.new.margins)
+    past = PastJobs(trained.new.encoders)
+    for done in JOBS[-300:]:
+        past.complete(done)
+    last = next(done.job for done in reversed(JOBS) if done.job.user == "u7")
+    job = msgspec.structs.replace(last, job_id="new", submitted=1_601_200_001.0, time_limit_s=60.0)
+    assert predictor.predict(past.features(job)).high == 60 + GRACE_S

@@ -6,7 +6,9 @@ from processors.advise.predictors.sacct import COLUMNS, NotAccounting, read_sacc
 
 HEADER = "|".join(COLUMNS)
 RAN = "2024-05-01T10:00:00|2024-05-01T10:01:00|2024-05-01T11:01:00"
-ROW = f"4711|ann|gpu|train.sh|COMPLETED|{RAN}|billing=8,cpu=8,gres/gpu=4,mem=64G,node=2|1440|2"
+ROW = (
+    f"4711|ann|COMPLETED|{RAN}|/home/ann|sbatch train.sh|train.sh|gpu|billing=8,cpu=8,gres/gpu=4,mem=64G,node=2|2|1440"
+)
 
 
 def test_a_row_is_read() -> None:

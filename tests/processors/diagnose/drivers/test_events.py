@@ -5,7 +5,7 @@ import pytest
 from processors.diagnose.catalogue import load
 from processors.diagnose.drivers import read_event
 from processors.diagnose.drivers.events import EventMeaning, table
-from processors.diagnose.kinds import BENIGN
+from processors.diagnose.kinds import Kind
 from processors.diagnose.nodes.finding import severity
 
 ROWS: list[EventMeaning] = [*table().event, *table().register]
@@ -23,7 +23,7 @@ def test_every_row_has_a_source_and_names_an_entry_of_its_severity() -> None:
     for row in ROWS:
         entry = entries[row.signature]
         assert row.source
-        level = "none" if entry.kind == BENIGN else entry.severity or severity(entry.confidence)
+        level = "none" if entry.kind == Kind.BENIGN else entry.severity or severity(entry.confidence)
         assert row.severity == level, row
     assert {row.signature for row in ROWS} == set(entries)
 

@@ -46,7 +46,7 @@ def verdict(confidence: float = 0.6, **changes: Any) -> Failure:
 def candidate(root: Evidence, cause: str, confidence: float) -> Candidate:
     return Candidate(
         cause=cause, kind="exception", error_type=ErrorType.USER_SCRIPT, component=Component.NONE, restartable=False,
-        confidence=confidence, source=FailureSource.TRACEBACK, message="", time=1.0, node="n1", rank=root.rank, feed="", root=root,
+        confidence=confidence, source=FailureSource.TRACEBACK, message="", time=1.0, node="n1", rank=root.rank, stream="", root=root,
     )  # fmt: skip
 
 

@@ -58,24 +58,3 @@ def test_quantiles_hold_where_demand_is_not_normal(p: float) -> None:
 def test_too_little_to_calibrate_on_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 32 hours"):
         Calibrated(Naive("peak", length=24)).fit(leaping().until(26), 4)
-
-
-def test_sum_of_independent_organisations_adds_means_and_variances() -> None:
-    forecast = Forecast(np.array([[10.0], [20.0]]), np.array([[3.0], [4.0]]))
-    assert forecast.sum_quantile(0.9) == pytest.approx(np.array([30 + 5 * 1.2816]), abs=1e-3)
-    assert forecast.sum_quantile(0.9)[0] < forecast.quantile(0.9).sum()
-
-
-@pytest.mark.parametrize("shared", [0.0, 0.7, 1.0])
-def test_quantiles_of_the_sum_hold_for_correlated_organisations(shared: float) -> None:
-    random = np.random.default_rng(7)
-    common, own = random.normal(0, 5, (1, 2400)), random.normal(0, 5, (4, 2400))
-    demand = 50 + np.sqrt(shared) * common + np.sqrt(1 - shared) * own
-    history = DemandHistory(demand, START, tuple((str(each),) for each in range(4)))
-    model = Calibrated(Naive("last_value", length=1), memory=500)
-    model.fit(history.until(1600), 1)
-    covered = [
-        demand[:, hour].sum() <= model.forecast(history.until(hour).next_window(1, 1)).sum_quantile(0.9)[0]
-        for hour in range(1600, 2400)
-    ]
-    assert np.mean(covered) == pytest.approx(0.9, abs=0.045)

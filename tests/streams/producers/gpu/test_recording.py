@@ -6,7 +6,8 @@ import pytest
 
 from schedmate_records import GpuSample, encode
 from streams.producers.gpu import InvalidRecording, RecordingSource, RecordingWriter, sample_id, shipped_recording
-from streams.producers.gpu.made_up import ABOUT, NODE, samples
+
+from .made_up import ABOUT, NODE, samples
 
 
 class Now:

@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
-from ..objects import Condition, Meta, Object
-from .kind import Patch, holding
+from ..objects import Meta, Object
+from .kind import Patch
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 """Label of a job that Kueue admits: the queue in which it waits."""
@@ -13,15 +13,8 @@ class QueuedWorkloadSpec(Object, frozen=True):
     """What Kueue knows of a job."""
 
     active: bool = True
-    queue_name: str = ""
     priority: int | None = None
     priority_class_name: str = ""
-
-
-class QueuedWorkloadStatus(Object, frozen=True):
-    """The job's state in its queue."""
-
-    conditions: list[Condition] = []
 
 
 class QueuedWorkload(Object, frozen=True):
@@ -38,12 +31,6 @@ class QueuedWorkload(Object, frozen=True):
 
     metadata: Meta
     spec: QueuedWorkloadSpec = QueuedWorkloadSpec()
-    status: QueuedWorkloadStatus = QueuedWorkloadStatus()
-
-    @property
-    def has_quota(self) -> bool:
-        """True while its queue counts it."""
-        return holding(self.status.conditions, "QuotaReserved") is not None
 
     @property
     def may_resume(self) -> bool:

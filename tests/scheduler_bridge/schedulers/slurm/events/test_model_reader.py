@@ -124,4 +124,4 @@ def test_no_process_stays(tree: Path) -> None:
     with RemoteTools(ME, str(tree)) as tools:
         tools.file_tree(".")
     running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    assert f"processors.advise.agent {tree}" not in running
+    assert f"scheduler_bridge.sources.serve_tools {tree}" not in running

@@ -1,0 +1,213 @@
+"""The state of an attempt of a job: a word, a reason, and since when. All screens, commands and messages use it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from schedmate_records import AlarmKind
+
+from .times import short_span
+
+if TYPE_CHECKING:
+    from sinks.redis import JobStatus
+
+Phase = Literal["unknown", "queued", "running", "ended"]
+"""What schedulers and pipes reported last of an attempt; `unknown` where neither reported it."""
+
+UNSEEN_S = 3600.0
+"""Seconds without progress after which a job is taken as ended that no scheduler or pipe reports: its pipe may have been killed."""
+
+
+class StateWord(StrEnum):
+    """The state of an attempt."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    SILENT = "silent"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    TIME_LIMIT = "time limit"
+    OUT_OF_MEMORY = "out of memory"
+    NODE_FAILURE = "node failure"
+    PREEMPTED = "preempted"
+    OUTCOME_UNKNOWN = "ended, outcome unknown"
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the attempt failed. What a person or the scheduler ended on purpose did not."""
+        return self in _FAILURES
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the attempt waits or runs."""
+        return self in _LIVE
+
+
+_LIVE = frozenset({StateWord.QUEUED, StateWord.RUNNING, StateWord.SILENT})
+_FAILURES = frozenset({StateWord.FAILED, StateWord.TIME_LIMIT, StateWord.OUT_OF_MEMORY, StateWord.NODE_FAILURE})
+_BY_SCHEDULER: Mapping[str, StateWord] = {
+    "CANCELLED": StateWord.CANCELLED,
+    "REVOKED": StateWord.CANCELLED,
+    "TIMEOUT": StateWord.TIME_LIMIT,
+    "DEADLINE": StateWord.TIME_LIMIT,
+    "OUT_OF_MEMORY": StateWord.OUT_OF_MEMORY,
+    "NODE_FAIL": StateWord.NODE_FAILURE,
+    "BOOT_FAIL": StateWord.NODE_FAILURE,
+    "PREEMPTED": StateWord.PREEMPTED,
+}
+"""States of schedulers that decide the word."""
+_BY_CAUSE: Mapping[str, StateWord] = {
+    **dict.fromkeys(("time_limit", "timeout", "ci_time_limit"), StateWord.TIME_LIMIT),
+    **dict.fromkeys(("oom_killer", "cgroup_oom", "systemd_oom", "out_of_memory"), StateWord.OUT_OF_MEMORY),
+    **dict.fromkeys(("preempted", "evicted"), StateWord.PREEMPTED),
+    "node_fail": StateWord.NODE_FAILURE,
+}
+"""Causes that state how the attempt ended, where the scheduler does not."""
+_ON_PURPOSE = frozenset({"cancelled_by", "cancelled", "keyboard_interrupt", "sigint", "ci_job_cancelled"})
+"""Causes that show a person's decision, where no scheduler states how the attempt ended."""
+
+
+class StateAlarm(NamedTuple):
+    """An alarm of an attempt. Times in seconds since 1970; `over` is None while the alarm is raised."""
+
+    kind: str
+    detail: str
+    since: float
+    over: float | None = None
+
+    def describes(self, ended: float | None) -> bool:
+        """Return whether the alarm describes an attempt: one that runs (`ended` is None), or one that ended while it was raised."""
+        if ended is None:
+            return self.over is None
+        return AlarmKind(self.kind).describes_ended and (self.over is None or self.over >= ended)
+
+
+@dataclass(frozen=True, slots=True)
+class JobState:
+    """The state of an attempt.
+
+    Attributes:
+        word: The state.
+        reason: Cause, exit code or alarm, in few words; empty where the word is all that is known.
+        since: When the attempt came into the state, in seconds since 1970; None where not known.
+    """
+
+    word: StateWord
+    reason: str = ""
+    since: float | None = None
+
+    def sentence(self, now: float) -> str:
+        """Return the state in one line: `failed (exit code 1)`, `completed, loss NaN since step 125`, `silent for 21 min`."""
+        if self.word is StateWord.SILENT and self.since is not None:
+            return _joined(f"{self.word} for {short_span(now - self.since)}", self.reason)
+        if self.word.is_failure and self.reason:
+            return f"{self.word} ({self.reason})"
+        return _joined(self.word, self.reason)
+
+
+def job_state(
+    phase: Phase,
+    *,
+    started: float | None = None,
+    ended: float | None = None,
+    changed: float | None = None,
+    scheduler_state: str = "",
+    exit_code: int | None = None,
+    signal: int | None = None,
+    cause: str = "",
+    alarms: Iterable[StateAlarm] = (),
+    now: float,
+) -> JobState:
+    """Return the state of an attempt. Times are in seconds since 1970.
+
+    Args:
+        phase: What schedulers and pipes reported last.
+        started: Its start.
+        ended: Its end.
+        changed: Time of the newest event, or of the newest progress where there is no event.
+        scheduler_state: The scheduler's word for the end.
+        exit_code: Exit code.
+        signal: The signal that ended it; None or 0 for none.
+        cause: Cause of the verdict in force on the attempt, or its error type; empty for none.
+        alarms: Its alarms.
+        now: The present.
+    """
+    if phase == "queued":
+        return JobState(StateWord.QUEUED, since=changed)
+    if phase == "unknown" and (changed is None or now - changed > UNSEEN_S):
+        return JobState(StateWord.OUTCOME_UNKNOWN, since=changed)
+    described = [each for each in alarms if each.describes(ended if phase == "ended" else None)]
+    if phase == "ended":
+        word = _end_word(scheduler_state, exit_code, signal, cause)
+        reason = "" if word is StateWord.CANCELLED else _reason(word, exit_code, signal, cause)
+        return JobState(word, reason or _worst(described), ended)
+    hang = next((each for each in described if each.kind == AlarmKind.HANG), None)
+    others = [each for each in described if each is not hang]
+    if hang:
+        return JobState(StateWord.SILENT, _worst(others), hang.since)
+    return JobState(StateWord.RUNNING, _worst(others), started)
+
+
+def _end_word(scheduler_state: str, exit_code: int | None, signal: int | None, cause: str) -> StateWord:
+    reported = scheduler_state.upper().split(" ")[0].rstrip("+")
+    if reported in _BY_SCHEDULER:
+        return _BY_SCHEDULER[reported]
+    if cause in _BY_CAUSE:
+        return _BY_CAUSE[cause]
+    if cause in _ON_PURPOSE and not reported:
+        return StateWord.CANCELLED
+    if cause or exit_code or signal or reported == "FAILED":
+        return StateWord.FAILED
+    if exit_code == 0 or reported in {"COMPLETED", "SUCCEEDED"}:
+        return StateWord.COMPLETED
+    return StateWord.OUTCOME_UNKNOWN
+
+
+def _reason(word: StateWord, exit_code: int | None, signal: int | None, cause: str) -> str:
+    if cause and _BY_CAUSE.get(cause) is not word and cause.replace("_", " ") != word and not _is_empty(cause):
+        return cause.replace("_", " ")
+    if word is StateWord.FAILED:
+        return f"signal {signal}" if signal else f"exit code {exit_code}" if exit_code else ""
+    return ""
+
+
+def _is_empty(cause: str) -> bool:
+    """Return whether a cause repeats how the attempt ended, or names nothing."""
+    return cause.startswith(("exit_", "sig")) or cause in {"ended", "failed", "unknown", "other"}
+
+
+def _worst(alarms: Iterable[StateAlarm]) -> str:
+    """Return the most important alarm in few words: a loss that is no number, then the first that was raised."""
+    ordered = sorted(alarms, key=lambda each: (each.kind != AlarmKind.LOSS_NOT_FINITE, each.since))
+    if not ordered:
+        return ""
+    detail = ordered[0].detail
+    first = detail.split(" ", 1)[0]
+    return f"{first.lower()}{detail[len(first) :]}" if first.istitle() else detail
+
+
+def state_of_status(status: "JobStatus", now: float) -> JobState:
+    """Return the state of the newest attempt of a job that Redis holds."""
+    phases: Mapping[str, Phase] = {"submitted": "queued", "requeued": "queued", "running": "running", "ended": "ended"}
+    judged = status.verdict_attempt == status.attempt
+    return job_state(
+        phases.get(status.state, "unknown"),
+        started=status.started,
+        ended=status.ended,
+        changed=status.metric_time if status.state_time is None else status.state_time,
+        scheduler_state=status.scheduler_state,
+        exit_code=status.exit_code,
+        signal=status.signal,
+        cause=(status.verdict_signature or status.verdict) if judged else "",
+        alarms=[
+            StateAlarm(kind, detail, status.alarms_since.get(kind, 0.0), status.ended)
+            for kind, detail in status.alarms.items()
+        ],
+        now=now,
+    )
+
+
+def _joined(*parts: str) -> str:
+    return ", ".join(part for part in parts if part)

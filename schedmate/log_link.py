@@ -1,0 +1,46 @@
+"""Where a person finds the lines around a verdict: in another system, by a link, or by `schedmate logs`."""
+
+import shlex
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote
+
+from clickhouse_connect.driver.client import Client
+
+from sinks import TablesMissing
+from sinks.clickhouse import find_job, newest_attempt
+
+_AROUND_MS = 600_000
+"""Time before and after a verdict, in milliseconds."""
+
+
+def log_link(template: str, job: str, verdict: Mapping[str, Any]) -> str:
+    """Return the link to the lines around a verdict, a row of `failures`; each value is quoted for an address."""
+    time: datetime = verdict["time"]
+    moment = int(time.timestamp() * 1000)
+    known = {
+        "job": job,
+        "attempt": verdict["attempt"],
+        "rank": verdict["rank"],
+        "node": verdict["node"],
+        "line": verdict["root_line"],
+        "text": verdict["root_text"],
+        "from": moment - _AROUND_MS,
+        "to": moment + _AROUND_MS,
+    }
+    return template.format_map(
+        {name: quote("" if value is None else str(value), safe="") for name, value in known.items()}
+    )
+
+
+def log_command(client: Client, job: str, verdict: Mapping[str, Any]) -> str:
+    """Return the command that shows the lines around a verdict; empty where its job has no stored lines, or no line explains it."""
+    if verdict["root_line"] is None or verdict["root_topic"] != "job-logs":
+        return ""
+    with suppress(TablesMissing):
+        if newest_attempt(client, find_job(client, job)) is not None:
+            rank = "" if verdict["rank"] is None else f" --rank {verdict['rank']}"
+            return f"schedmate logs {shlex.quote(job)} --attempt {verdict['attempt']}{rank} --around {verdict['root_line']}"
+    return ""

@@ -1,0 +1,42 @@
+"""The Git branch of a directory, from `.git/HEAD`. Git is not run."""
+
+import os
+import stat
+from pathlib import Path
+
+from schedmate_records.bounds import NAME
+
+_PREFIX = "ref: refs/heads/"
+_LONGEST = 1024
+"""Bytes read of a file of Git. A limit against large files in its place; a branch and its prefix are shorter."""
+_LEVELS = 16
+"""Directories that are searched, upwards from the job's own. A limit against very deep paths."""
+
+
+def branch_of(directory: Path) -> str:
+    """Return the branch of the working tree of `directory`; empty if there is none, or if its name is too long for a record.
+
+    Looks for `.git/HEAD` in the directory and above it, as Git does, and opens nothing else. Linked working trees are not followed.
+    """
+    if not directory.is_absolute():
+        return ""
+    for level in (directory, *directory.parents)[:_LEVELS]:
+        try:
+            if stat.S_ISDIR((level / ".git").lstat().st_mode):
+                return _branch(_head(level / ".git" / "HEAD"))
+        except OSError:
+            continue
+    return ""
+
+
+def _head(path: Path) -> str:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as file:
+        regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+        return file.read(_LONGEST).decode("utf-8", errors="replace") if regular else ""
+
+
+def _branch(head: str) -> str:
+    head = head.strip()
+    name = head.removeprefix(_PREFIX)
+    return name if name != head and name.isprintable() and len(name) <= NAME else ""
