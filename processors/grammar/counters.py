@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from . import units
-from .fields import A_SECOND
-from .names import Field, Meaning
-from .numbers import is_duration
+from .fields import A_SECOND, name_before
+from .names import Field, Meaning, is_no_step
+from .numbers import is_ambiguous, is_duration
 
 FIRST = "first"
 """Name of a counter without a name at the start of a line."""
@@ -27,6 +27,7 @@ _BAR_OF_EPOCHS = re.compile(r"(?i)(?:^|\W)(?:epochs?(?: progress)?|total progres
 _UNIT_OF_BAR = re.compile(r"\s?(?:(?P<counted>[A-Za-z]+)/s|s/(?P<timed>[A-Za-z]+))\b")
 _TIME_OF = re.compile(r"(?i)\btime/\w+$|^time[_ ](?:step|iter|batch)$")
 _SPEEDS = (Meaning.STEP_TIME, Meaning.RATE)
+_FRACTIONS = (Meaning.LOSS, Meaning.STEP_TIME, Meaning.TIME)
 _REPORTED = {*_SPEEDS, Meaning.LOSS, Meaning.COUNT, Meaning.TIME, Meaning.SPAN}
 
 
@@ -39,6 +40,8 @@ def fits(field: Field, number: str) -> bool:
     """Return whether `number` has a form that its meaning allows: a counter may be printed as `3.0`, but not as `0.527`."""
     if field.meaning is Meaning.STEP_TIME and _TIME_OF.search(field.name):
         return not number.isdigit()  # `time/batch: 365` counts batches
+    if field.meaning in _FRACTIONS and is_ambiguous(number):
+        return False
     return field.meaning is not Meaning.STEP or len(number.rstrip("kKMG").partition(".")[2]) < 2
 
 
@@ -99,7 +102,7 @@ def add_bare_counter(fields: list[Field], texts: Sequence[str], counter: int, *,
     if any(field.meaning is Meaning.STEP for field in fields):
         return True
     timed = any(field.meaning in (*_SPEEDS, Meaning.EPOCH, Meaning.LOSS) for field in fields)
-    if not drawn and not timed:
+    if (not drawn and not timed) or is_no_step(name_before(texts[counter])):
         return True
     counts = Meaning.STEP
     if drawn:

@@ -65,6 +65,11 @@ _EPOCH = re.compile(
 )
 _WITHIN_EPOCH = re.compile(r"[a-z] (?:in|per|this) epochs?$")
 """`samples in epoch` counts samples."""
+_NO_STEP = re.compile(
+    r"\bmicro|\bmbs?\b|\bubatch|accum|\binner\b|\bsub[ -]?(?:steps?|batch)"
+    r"|^(?:epochs?|ep|steps?|iter\w*|batch(?:es)?) ?/ ?(?:epochs?|ep|steps?|iter\w*|batch(?:es)?)$"
+)
+"""Names of counters inside a step, and of two counters before two numbers."""
 _LIMIT = re.compile(r"^(?:initial|max|min|target|quota|num|peak|promised)\b")
 _STEP_TIME = re.compile(
     r"(?:^|[^a-z])(?:(?:time|secs?|seconds?|ms|elapsed time|avg[ _]time|duration)[ _]?(?:/|per|_per_"
@@ -137,6 +142,11 @@ def evaluation(text: str) -> bool:
     return _EVALUATION.search(words(text)) is not None
 
 
+def is_no_step(name: str) -> bool:
+    """Return whether `name` is that of a counter inside a step, or of two counters, of which it is unclear which number follows."""
+    return bool(name) and _NO_STEP.search(words(name)) is not None
+
+
 @lru_cache(maxsize=4096)
 def meaning(name: str) -> tuple[Meaning, float, str] | None:  # noqa: PLR0911  # a decision list
     """Return what a field called `name` is, the factor to seconds or to one a second, and the unit of a rate; None where unknown.
@@ -168,6 +178,8 @@ def meaning(name: str) -> tuple[Meaning, float, str] | None:  # noqa: PLR0911  #
 def _plain(text: str, name: str) -> tuple[Meaning, float, str] | None:
     if (found := _COUNT.search(text)) and not _COUNT_NOT.search(text) and not _STEP.search(text):
         return Meaning.COUNT, 1.0, units.TOKENS if found[1] == "tokens" else units.SAMPLES
+    if is_no_step(name):
+        return None
     clock = _CLOCK.search(text)
     kinds = (
         (Meaning.STEP, _STEP.search(text)),

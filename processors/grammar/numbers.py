@@ -22,7 +22,7 @@ NUMBER = re.compile(
 )
 """One number, as group 1. A digit that belongs to a word (`top1`, `fc6`, `P100`) is none."""
 
-_COMMA = re.compile(r"[-+]?\d++,(?:\d\d?|\d{4,}+)(?:[eE][-+]?\d+)?")
+_COMMA = re.compile(r"[-+]?(?:\d++,(?:\d\d?|\d{4,}+)|0,\d++)(?:[eE][-+]?\d+)?")
 _PART = re.compile(r"(?<!\d)(\d++(?:\.\d++)?+)\s?(ms|[dhms])")
 _AFTER_DAYS = re.compile(r"\s?d(?:ays?)?,?\s+")
 _SECONDS_IN = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
@@ -33,6 +33,11 @@ _SUFFIX = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 def with_point(text: str) -> str:
     """Return what `NUMBER` matched with a decimal point where it has a decimal comma: groups of thousands have three digits."""
     return text.replace(",", ".") if "," in text and _COMMA.fullmatch(text) else text
+
+
+def is_ambiguous(text: str) -> bool:
+    """Return whether the comma of `text` may be a decimal one or that of thousands: `1,234`."""
+    return text.count(",") == 1 and "." not in text and with_point(text) == text
 
 
 def parse(text: str) -> float:

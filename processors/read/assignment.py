@@ -11,6 +11,8 @@ from itertools import pairwise
 
 import msgspec
 
+from ..grammar.fields import name_before
+from ..grammar.names import is_no_step
 from .roles import Phase, Proposed, Proposer, Role
 from .series import BAR, NumberColumn, TemplateSeries, since_1970
 
@@ -151,7 +153,7 @@ def _of_role(groups: Sequence[_Group], role: Role, newest: int) -> Iterator[Colu
         values = [value for _, value in group.values]
         if role is Role.STEP and not _counts(group.series, values):
             continue
-        if role is Role.LOSS and (group.series.duration or len(set(values)) == 1):
+        if role is Role.LOSS and (group.series.duration or group.series.integer or len(set(values)) == 1):
             continue
         score = math.log(chance / (1 - min(chance, 0.999))) + math.log(max(training, 0.02) / 0.6)
         score += 0.3 * math.log(len(values)) + 1.5 * math.log((group.values[-1][0] + 1) / (newest + 1))
@@ -182,8 +184,8 @@ def _print_of(series: TemplateSeries, column: NumberColumn) -> tuple[str, str]:
 
 def _counts(column: NumberColumn, values: Sequence[float]) -> bool:
     """Return whether a column may be a counter: whole numbers that grow, and restart at most now and then."""
-    if column.index and column.before.strip() in _OF:
-        return False  # the end of the counter before it
+    if (column.index and column.before.strip() in _OF) or is_no_step(name_before(column.before)):
+        return False  # the end of the counter before it, or a counter inside a step
     if not column.integer or column.after.startswith("%") or values[-1] < 0 or len(set(values)) < 5:
         return False
     rises = sum(later > earlier for earlier, later in pairwise(values))

@@ -14,6 +14,9 @@ from .reports import Report
 GROWING = 4
 """Values of a field that must grow one after the other before it is taken for a clock, whatever its name."""
 
+REMAINING = "remaining"
+"""Name of the clock that a printed remaining time is: it counts down."""
+
 Clock = Callable[[Report], float | None]
 Progress = Callable[[Report, Report], float]
 Passed = list[tuple[float, float]]
@@ -92,6 +95,8 @@ def clocked(
     clocks: list[tuple[Clock, str, str]] = [(lambda report: report.stamp, "timestamps", "")]
     clocks += [(lambda report, key=key: report.times.get(key), "timestamps", key) for key in growing(window)]  # type: ignore[misc]
     clocks.append((lambda report: report.time, "arrival", ""))
+    if _counts_down([report.left for report in window if report.left is not None]):
+        clocks.append((lambda report: None if report.left is None else -report.left, "timestamps", REMAINING))
     known = (_pace(_passed(found, clock, method, name, progress), method, name) for clock, method, name in clocks)
     return [pace for pace in known if pace is not None]
 
@@ -118,6 +123,12 @@ def _grows(values: Sequence[float]) -> bool:
     falls = [(a, b) for a, b in pairwise(values) if a > b]
     restarts = all(b < a / 2 for a, b in falls) and len(falls) * GROWING < len(values)
     return restarts and len(set(values)) >= GROWING
+
+
+def _counts_down(left: Sequence[float]) -> bool:
+    """Return whether the remaining time falls nearly each time. One that rises is of something else, or a rough guess."""
+    falls = sum(a > b for a, b in pairwise(left))
+    return len(left) >= GROWING and falls * 4 >= 3 * (len(left) - 1)
 
 
 def _passed(found: Sequence[tuple[Report, Report]], clock: Clock, method: str, name: str, progress: Progress) -> Passed:

@@ -57,6 +57,7 @@ class Report(msgspec.Struct, array_like=True, gc=False):
         left: Seconds that remain, as the log expects.
         epoch_name: Name of the epoch's counter.
         epoch_total: Its end, `N` in `epoch k/N`.
+        repeats: Lines of its shape that named its step again.
     """
 
     line: int
@@ -85,6 +86,7 @@ class Report(msgspec.Struct, array_like=True, gc=False):
     left: float | None = None
     epoch_name: str = ""
     epoch_total: int | None = None
+    repeats: int = 0
 
     @property
     def has_loss(self) -> bool:
@@ -228,6 +230,7 @@ def _join_fields(report: Report, line: Report) -> None:
     if line.times and line.rates and not report.times:
         report.rates = {}  # the speed in the line of the step time belongs to it
     again = line.shape == report.shape
+    report.repeats += again and line.step is not None
     if "timestep" in line.step_name and line.step_name != report.step_name:
         report.step, report.step_name = line.step, line.step_name  # what the speed in the same block counts
     for name in _MERGED:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from .pace import ObservedStepTime
+from .pace import REMAINING, ObservedStepTime
 from .reports import Report
 
 ENOUGH = 3
@@ -56,6 +56,7 @@ def _is_near(ratio: float) -> bool:
 
 def reference(paces: Sequence[ObservedStepTime]) -> ObservedStepTime | None:
     """Return the clock that candidates are compared with: the first with enough differences, or with two equal ones."""
+    paces = [pace for pace in paces if pace.name != REMAINING]  # an estimate of the program
     found = next((pace for pace in paces if pace.count >= ENOUGH), None)
     return found or next((pace for pace in paces if pace.count == ENOUGH - 1 and _are_equal(pace)), None)
 

@@ -14,7 +14,7 @@ from statistics import fmean
 from msgspec.structs import replace
 
 from ..read.robust import median, robust_median, spread
-from .pace import ObservedStepTime, growing, pairs, steps_between
+from .pace import REMAINING, ObservedStepTime, growing, pairs, steps_between
 from .reports import Report
 from .step_time_candidate import ENOUGH, StepTimeCandidate, compare, reference, scored
 
@@ -30,8 +30,12 @@ _PART = re.compile(
 _PASS = re.compile(r"(?i)(?:^|[^a-z])(?:fwd|forward|bwd|backward)(?:[^a-z]|$)")
 _WHOLE = re.compile(r"(?i)(?:^|[^a-z])(?:step|iter|iteration|total|took|dt|batch)(?:[^a-z]|$)")
 _OF_EPOCHS = re.compile(r"(?i)^span:(?:.*[^a-z])?epochs?(?:[^a-z]|$)")
-_INTERVAL = re.compile(r"(?i)(?:^|[^a-z])(?:took|taken|elapsed|spent|since (?:the )?last|interval)(?:[^a-z]|$)")
-"""Names of times that are, where no clock decides, those of all steps since the report before."""
+_INTERVAL = re.compile(
+    r"(?i)(?:^|[^a-z])(?:since (?:the )?last|interval|(?:steps|iter\w*|batches) (?:in|took|take))(?:[^a-z]|$)"
+)
+"""Names of times of all steps since the report before."""
+_UNDECIDED = re.compile(r"(?i)(?:^|[^a-z])(?:took|taken|elapsed|spent)(?:[^a-z]|$)")
+"""Names of times that are of one step or of all since the report before: only a clock decides."""
 
 
 def candidates(window: Sequence[Report], paces: Sequence[ObservedStepTime]) -> list[StepTimeCandidate]:
@@ -39,7 +43,7 @@ def candidates(window: Sequence[Report], paces: Sequence[ObservedStepTime]) -> l
     clock = reference(paces)
     found = [candidate for key in _keys(window) if (candidate := _of_time(window, key, clock))]
     if clock is None:
-        found = [_spread_over_interval(candidate, window) for candidate in found]
+        found = [each for candidate in found if (each := _spread_over_interval(candidate, window))]
     found = _without_shorter_than_passes(found, window)
     rates = [1 / report.step_rate for report in window if report.step_rate]
     seconds = robust_median(rates)
@@ -101,6 +105,8 @@ def _of_time(window: Sequence[Report], key: str, clock: ObservedStepTime | None)
     score, why = _prior(role, counted), "printed"
     if role == "span" and sum(len(report.times) for report in counted) == len(values):
         score += 0.15  # the only time there is
+    if role == "span" and _INTERVAL.search(name):
+        score += 0.15
     if is_part:
         score, why = score - 0.35, "its name is that of a part"
     elif _WHOLE.search(name):
@@ -131,13 +137,13 @@ def _prior(role: str, counted: Sequence[Report]) -> float:
     return {"step": 0.8, "time": 0.6, "clock": 0.6, "span": 0.35}[role]
 
 
-def _spread_over_interval(candidate: StepTimeCandidate, window: Sequence[Report]) -> StepTimeCandidate:
-    """Return `candidate`, or that of all steps since the report before, where its name or its length shows that."""
+def _spread_over_interval(candidate: StepTimeCandidate, window: Sequence[Report]) -> StepTimeCandidate | None:
+    """Return `candidate`, or that of all steps since the report before, where its name or its length shows that; None where unclear."""
     apart = [steps_between(earlier, later) for earlier, later in pairs(window)]
     stride = median(apart) if apart and not candidate.key.startswith("step:") else 1
     long = candidate.seconds * stride >= 1800.0  # half an hour between two reports is too long
     if stride <= 1 or not (long or _INTERVAL.search(candidate.key)):
-        return candidate
+        return None if stride > 1 and _UNDECIDED.search(candidate.key) else candidate
     what = f"{candidate.what} over {stride:g} steps"
     why = "of one step, it would be half an hour to the next report" if long else "its name is that of an interval"
     return replace(candidate, what=what, seconds=candidate.seconds / stride, why=why, stride=stride)
@@ -173,6 +179,8 @@ def _of_clock(pace: ObservedStepTime, clock: ObservedStepTime | None) -> StepTim
         what, score = "arrival of lines", 0.55
     else:
         what, score = f"`{pace.name.split(':', 1)[-1]}`" if pace.name else "printed timestamps", 0.7
+    if pace.name == REMAINING:
+        score = THRESHOLD if pace.unsteady <= 0.5 else 0.0
     score -= 0.3 if pace.count < 2 else 0.0
     why = f"{pace.count} differences over {pace.stride:g} steps each"
     candidate = StepTimeCandidate(what, pace.method, pace.seconds, score, why)

@@ -110,7 +110,11 @@ def summarise(window: Sequence[Report]) -> Summary:
     if rated and clock is not None and not any(BAR in report.times for report in main):
         single = best is not None and throughput is not None and is_close(best.seconds * throughput)
         counts_samples = not single and _is_of_rate(clock.seconds, [clock], throughput, unit)
-    counted = None if counts_samples else next((report for report in newest_first if report.step is not None), None)
+    counted = (
+        None
+        if counts_samples or _is_size(main)
+        else next((report for report in newest_first if report.step is not None), None)
+    )
     lossy = _newest_loss(window, main, last)
     epoch = next((report for report in newest_first if report.epoch is not None), None)
     return Summary(
@@ -194,6 +198,13 @@ def _counts_samples(reports: Sequence[Report]) -> bool:
     strides = {steps_between(earlier, later) for earlier, later in pairs(reports)}
     stride = strides.pop() if len(strides) == 1 else 0
     return stride >= 32 and 2 * stride % 10 ** (len(str(stride)) - 1) != 0
+
+
+def _is_size(reports: Sequence[Report]) -> bool:
+    """Return whether the number that has the name of a counter never changes: the size of a batch."""
+    steps = {report.step for report in reports}
+    printed = len(reports) + sum(report.repeats for report in reports)
+    return len(steps) == 1 and printed >= ENOUGH and all(report.total is None for report in reports)
 
 
 def _newest_loss(window: Sequence[Report], main: Sequence[Report], last: Sequence[Report]) -> Report | None:

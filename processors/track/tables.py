@@ -86,6 +86,15 @@ def row(line: str, header: Sequence[str], stamp: float | None = None) -> LineFie
     return LineFields(FieldLayout(fields, shape=shape), values, stamp)
 
 
+def losses_under(line: str, header: str) -> list[tuple[Field, float]]:
+    """Return the losses in the cells before a bar that are below the names of `header`."""
+    cells = strip_prefix(line).body.partition("%")[0].split()[:-1]
+    names_above = table.cells(table.part(strip_prefix(header)))
+    fields = columns(tuple(names_above))[0] if len(cells) == len(names_above) else ()
+    found = [(field, table.value(cells[field.index])) for field in fields if field.meaning is Meaning.LOSS]
+    return [(field, value) for field, value in found if value is not None]
+
+
 def _scale(field: Field, cell: str) -> float:
     """Return the factor to seconds: that of the column's name, else that of the cell's own unit."""
     is_time = field.meaning in (Meaning.STEP_TIME, Meaning.TIME, Meaning.CLOCK)

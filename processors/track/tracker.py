@@ -13,6 +13,7 @@ from ..classified_chunk import PROGRESS, ClassifiedChunk
 from ..formats.reader import FormatReader
 from ..formats.reading import read_format
 from ..grammar.extractor import CACHE_SIZE, Extractor
+from ..grammar.names import Meaning
 from ..read.column_search import ColumnSearch, WeighedColumn
 from ..read.events import is_structured, observe
 from ..read.roles import Proposer
@@ -208,6 +209,8 @@ class MetricTracker:
         fields = self._extractor.read(line, view.templates[place])
         if fields.row:
             fields = tables.row(line, state.header, fields.stamp)
+        elif fields.layout.bar and state.pending and not fields.layout.has(Meaning.LOSS):
+            fields.values += tables.losses_under(line, state.pending)
         report = read(fields, view.numbers[place], view.position.offset, view.times[place], line)
         return report, fields.fragment
 
