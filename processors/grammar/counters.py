@@ -15,17 +15,19 @@ RANGE = "interval"
 """Suffix of the name of a counter that is printed as a range in brackets. Times in that line are of all its steps."""
 OF = re.compile(r"^\s*(?:(?:its?|steps?)\s*)?(?:/|of|out of)\s*$")
 OPEN_BAR = re.compile(r"^(?:/\?|it|batch(?:es)?|steps?)\s+\[$")
-_FIRST = re.compile(
-    r"^[\s\[(#>]*\0(?:\s*[\]):|\t,]|\s+-\s)|^\s*(?:#\0\s|\0\s{2,}[A-Za-z_])|^\W*[Tt]rain(?:ing)?\s*\[\0\]"
-)
-_EPOCH_FIRST = re.compile(r"^\s*\[\s*\0\s*(?:\]\s+\0\s*[|:,]|,\s+\0\s*\])")
-_RANGE = re.compile(r"^\s*(?:-|\.\.|to)\s*$")
-_BATCHES = re.compile(r"(?i)^\s*(?:iters?|iterations?|steps?|batch(?:es)?)\b")
-_SQUARE = re.compile(r"^\s*\]\s*\[\s*$")
-_COMMA = re.compile(r"^\s*,\s*$")
-_BAR_OF_EPOCHS = re.compile(r"(?i)(?:^|\W)(?:epochs?(?: progress)?|total progress)\s*+[:|]?+\s*+$")
-_UNIT_OF_BAR = re.compile(r"\s?(?:(?P<counted>[A-Za-z]+)/s|s/(?P<timed>[A-Za-z]+))\b")
-_TIME_OF = re.compile(r"(?i)\btime/\w+$|^time[_ ](?:step|iter|batch)$")
+_FORMS = {
+    "first": re.compile(
+        r"^[\s\[(#>]*\0(?:\s*[\]):|\t,]|\s+-\s)|^\s*(?:#\0\s|\0\s{2,}[A-Za-z_])|^\W*[Tt]rain(?:ing)?\s*\[\0\]"
+    ),
+    "epoch_first": re.compile(r"^\s*\[\s*\0\s*(?:\]\s+\0\s*[|:,]|,\s+\0\s*\])"),
+    "range": re.compile(r"^\s*(?:-|\.\.|to)\s*$"),
+    "batches": re.compile(r"(?i)^\s*(?:iters?|iterations?|steps?|batch(?:es)?)\b"),
+    "square": re.compile(r"^\s*\]\s*\[\s*$"),
+    "comma": re.compile(r"^\s*,\s*$"),
+    "bar_of_epochs": re.compile(r"(?i)(?:^|\W)(?:epochs?(?: progress)?|total progress)\s*+[:|]?+\s*+$"),
+    "unit_of_bar": re.compile(r"\s?(?:(?P<counted>[A-Za-z]+)/s|s/(?P<timed>[A-Za-z]+))\b"),
+    "time_of": re.compile(r"(?i)\btime/\w+$|^time[_ ](?:step|iter|batch)$"),
+}
 _SPEEDS = (Meaning.STEP_TIME, Meaning.RATE)
 _FRACTIONS = (Meaning.LOSS, Meaning.STEP_TIME, Meaning.TIME)
 _REPORTED = {*_SPEEDS, Meaning.LOSS, Meaning.COUNT, Meaning.TIME, Meaning.SPAN}
@@ -38,7 +40,7 @@ def is_whole(number: str) -> bool:
 
 def fits(field: Field, number: str) -> bool:
     """Return whether `number` has a form that its meaning allows: a counter may be printed as `3.0`, but not as `0.527`."""
-    if field.meaning is Meaning.STEP_TIME and _TIME_OF.search(field.name):
+    if field.meaning is Meaning.STEP_TIME and _FORMS["time_of"].search(field.name):
         return not number.isdigit()  # `time/batch: 365` counts batches
     if field.meaning in _FRACTIONS and is_ambiguous(number):
         return False
@@ -56,11 +58,11 @@ def is_continuation(fields: list[Field], index: int, texts: Sequence[str], numbe
         if OF.match(before):
             fields.append(Field(index, Meaning.TOTAL, last.name))
             return True
-        if last.meaning is Meaning.STEP and _RANGE.match(before):
+        if last.meaning is Meaning.STEP and _FORMS["range"].match(before):
             name = f"{last.name} {RANGE}" if texts[index - 1].rstrip().endswith("[") else last.name
             fields[-1] = Field(index, Meaning.STEP, name)  # of batches 0-50 the last one counts
             return True
-    if last is None and _RANGE.match(before) and _BATCHES.match(texts[index + 1]):
+    if last is None and _FORMS["range"].match(before) and _FORMS["batches"].match(texts[index + 1]):
         fields.append(Field(index, Meaning.STEP, "batch"))  # `51-100batch`
         return True
     return OF.match(before) is not None
@@ -69,10 +71,10 @@ def is_continuation(fields: list[Field], index: int, texts: Sequence[str], numbe
 def _is_step_after_epoch(last: Field, texts: Sequence[str]) -> bool:
     """Return whether the counter `last` is an epoch and the next number its step: `Epoch: [3][250]`, `"step": [3, 250]`."""
     before, between, after = texts[last.index : last.index + 3]
-    if last.meaning is Meaning.EPOCH and _SQUARE.match(between):
+    if last.meaning is Meaning.EPOCH and _FORMS["square"].match(between):
         return True
     opened = before.rstrip().endswith(("[", "("))
-    return opened and _COMMA.match(between) is not None and after.lstrip().startswith(("]", ")"))
+    return opened and _FORMS["comma"].match(between) is not None and after.lstrip().startswith(("]", ")"))
 
 
 def add_first_counter(fields: list[Field], texts: Sequence[str], numbers: Sequence[str]) -> None:
@@ -82,9 +84,9 @@ def add_first_counter(fields: list[Field], texts: Sequence[str], numbers: Sequen
     if len(texts) < 3 or counted or meant.isdisjoint(_REPORTED) or any(not field.index for field in fields):
         return
     head = "\0".join(texts[:3])
-    if _EPOCH_FIRST.match(head) and numbers[0].isdigit() and numbers[1].isdigit():
+    if _FORMS["epoch_first"].match(head) and numbers[0].isdigit() and numbers[1].isdigit():
         fields[:0] = [Field(0, Meaning.EPOCH, FIRST), Field(1, Meaning.STEP, FIRST)]  # `[3, 250] loss: 0.31`
-    elif _FIRST.match(head) and is_whole(numbers[0]):
+    elif _FORMS["first"].match(head) and is_whole(numbers[0]):
         others = [field for field in fields if field.meaning is not Meaning.STEP]  # `[12] steps=158.3`: a mean
         fields[:] = [Field(0, Meaning.STEP, FIRST), *others]
 
@@ -107,7 +109,7 @@ def add_bare_counter(fields: list[Field], texts: Sequence[str], counter: int, *,
     counts = Meaning.STEP
     if drawn:
         counts = _add_speed_of_bar(fields, texts, counter)
-        if texts[1].startswith("%") and _BAR_OF_EPOCHS.search(texts[0]):
+        if texts[1].startswith("%") and _FORMS["bar_of_epochs"].search(texts[0]):
             fields[:] = [field for field in fields if field.meaning not in _SPEEDS]
             fields.append(Field(counter, Meaning.EPOCH, ""))
             return False
@@ -131,7 +133,7 @@ def _add_speed_of_bar(fields: list[Field], texts: Sequence[str], counter: int) -
     if any(field.meaning in (*_SPEEDS, Meaning.PERIOD) for field in fields):
         return Meaning.STEP
     for index in range(counter + 2, len(texts) - 1):
-        found = _UNIT_OF_BAR.match(texts[index + 1])
+        found = _FORMS["unit_of_bar"].match(texts[index + 1])
         word = (found["counted"] or found["timed"]).lower() if found else ""
         if word.startswith("epoch"):
             return Meaning.EPOCH

@@ -26,12 +26,16 @@ CACHE_SIZE = 20_000
 DIGITS = str.maketrans("023456789", "111111111")
 """Turns every digit into 1 (not 0: `"step": 000` would be no JSON). One pass over a chunk costs less than an expression a line."""
 _AS_BYTES = bytes.maketrans(b"023456789", b"111111111")  # a hundred times as fast where a text is not all ASCII
-_DATE = re.compile(
-    r"[\[(]?\d{4}[-/]\d\d[-/]\d\d[T _,]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?[\])]?"
-    r"|(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d{1,2} "
-    r"\d\d:\d\d:\d\d(?: [A-Z]{3,4})?(?: \d{4})?"
-)
-_EXPECTED = re.compile(r"(?i)\b(?:eta|etc|finish\w*|end\w*|until|left|remaining|expected|estimated)\W*+(?:at|on)?\W*+$")
+_FORMS = {
+    "date": re.compile(
+        r"[\[(]?\d{4}[-/]\d\d[-/]\d\d[T _,]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?[\])]?"
+        r"|(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d{1,2} "
+        r"\d\d:\d\d:\d\d(?: [A-Z]{3,4})?(?: \d{4})?"
+    ),
+    "expected": re.compile(
+        r"(?i)\b(?:eta|etc|finish\w*|end\w*|until|left|remaining|expected|estimated)\W*+(?:at|on)?\W*+$"
+    ),
+}
 
 
 def templates(lines: Sequence[str]) -> list[str]:
@@ -158,8 +162,8 @@ def _undated(body: str) -> tuple[str, tuple[int, int] | None]:
     """Return `body` with blanks in place of times with a date, and the place of the first that is not an expected one."""
     first = None
     if body.count(":") > 1:  # a time has two, and counting them is faster
-        for found in _DATE.finditer(body):
-            if first is None and not _EXPECTED.search(body, 0, found.start()):
+        for found in _FORMS["date"].finditer(body):
+            if first is None and not _FORMS["expected"].search(body, 0, found.start()):
                 first = found.span()
             body = body[: found.start()] + " " * len(found[0]) + body[found.end() :]
     return body, first

@@ -12,41 +12,45 @@ OPENING = " \t\"'([{<*"
 SEPARATOR = re.compile(r"(?:[:=|]|(?<=['\"]),|->|=>|\bis|\bof|^\s*-)\s*$")
 A_SECOND = re.compile(r"\s?/s(?:ec)?(?![A-Za-z/])")
 
-# Names. Dashes and bullets separate fields as commas do.
-_NAME = re.compile(
-    r"(?![\u00b7\u2013\u2014\u2022])[A-Za-z_\u00aa-\uffff][^,;|\t{}\[\]\"'=:<>\u00b7\u2013\u2014\u2022]*$"
-)
-_LETTER = re.compile(r"[^\W\d_]")
-_GAP = re.compile(r"\s{2,}| - ")
-_SCOPE = re.compile(r"(?i)\((?:train|training|global|avg|mean|smoothed|\w{1,2}(?:,\s*\w{1,2})+)\)$")
-_TYPE = re.compile(
-    r"(?i)(?<![\w.])(?:(?:np|numpy|jnp|jax|torch|tf)\.)?(?:b?float\d*|u?int\d*|tensor|(?:device)?array)\([\[(\s]*$"
-)  # `'loss': np.float64(0.31)`
-_TAIL = re.compile(r"(?:^|\s)(?:at|for|of|in|after|on|from|the)\s+(?=[A-Za-z_])")
-_GLUE = re.compile(r"^[\s\"')\]}]*+(?:is|->|[:=,-]|was)?+\s*+[\"'(\[]?+\s*+$")
-_SO_MANY = re.compile(r"(?i)^\s*(?:iter\w*|steps?|batch(?:es)?|updates?|epochs?)\s*(?:[:=]|is)\s*$")
 
-# Units. A word that a sign or `is` follows is the name of the next number: `loss->0.31\timgs_per_sec->1691.7`.
-_UNIT = re.compile(
-    r"^[\s\"'\[(]{0,3}(毫?秒|分钟?|小时|[A-Za-zµ_]+(?:[ ]*/[ ]*[A-Za-z_]+(?:/[A-Za-z]+)?"
-    r"|\s+per\s+[A-Za-z]+(?:\s+per\s+[A-Za-z]+)?|_per_[A-Za-z_]+)?)(?!\s*(?:[:=]|->|is\s*$)|[\w/])"
-)
-_NAME_OF_NEXT = re.compile(r"^\s{2,}\S+\s$")  # `sec/tick 57.7   sec/kimg 9.2`
-_UNIT_FIRST = re.compile(r"^(?:us|ms|s|secs?|seconds|min|h|\w+/\w+)[)\]]*\s+[(\[]?(?=[A-Za-z])")
-_UNIT_OF_LAST = re.compile(r"^\s?(\S+)\s*[|,;]")
-_SENTENCE = re.compile(r"^\S*[.;]\s+(?=[A-Za-z])")
 WINDOW = re.compile(
     r"(?i)^\s*(?:(?:s|secs?|seconds?|mins?|minutes?)|(iters?|iterations?|steps?|batch(?:es)?)\)?)\s*[:=]\s*$"
 )
 """Text between the length of a window, with the steps as group 1, and what was measured over it: `fps (10 sec: 57.3)`."""
-_BETWEEN = re.compile(r"^\s++\S++(?:\s++[:=])?\s++$")
 
-# Times that are not of a step.
-_EXPECTED = re.compile(
-    r"(?i)(?:^|[^a-z])(?:eta|remain(?:s|ing)?|left|estimated|expected|until|timeout|limit)(?:$|[^a-z])"
-)
-_LEFT = re.compile(r"(?i)(?:^|[^a-z])(?:eta|remaining|left)[^a-z]*$")
-_LEFT_AFTER = re.compile(r"(?i)^(?:\s*+[a-z]++[ ]++|\s++)(?:left|remaining|ago)\b(?!\s*+[:=])")
+_FORMS = {
+    # Names. Dashes and bullets separate fields as commas do.
+    "name": re.compile(
+        r"(?![\u00b7\u2013\u2014\u2022])[A-Za-z_\u00aa-\uffff][^,;|\t{}\[\]\"'=:<>\u00b7\u2013\u2014\u2022]*$"
+    ),
+    "letter": re.compile(r"[^\W\d_]"),
+    "gap": re.compile(r"\s{2,}| - "),
+    "scope": re.compile(r"(?i)\((?:train|training|global|avg|mean|smoothed|\w{1,2}(?:,\s*\w{1,2})+)\)$"),
+    # `'loss': np.float64(0.31)`
+    "type": re.compile(
+        r"(?i)(?<![\w.])(?:(?:np|numpy|jnp|jax|torch|tf)\.)?(?:b?float\d*|u?int\d*|tensor|(?:device)?array)\([\[(\s]*$"
+    ),
+    "tail": re.compile(r"(?:^|\s)(?:at|for|of|in|after|on|from|the)\s+(?=[A-Za-z_])"),
+    "glue": re.compile(r"^[\s\"')\]}]*+(?:is|->|[:=,-]|was)?+\s*+[\"'(\[]?+\s*+$"),
+    "so_many": re.compile(r"(?i)^\s*(?:iter\w*|steps?|batch(?:es)?|updates?|epochs?)\s*(?:[:=]|is)\s*$"),
+    # Units. A word that a sign or `is` follows is the name of the next number: `loss->0.31\timgs_per_sec->1691.7`.
+    "unit": re.compile(
+        r"^[\s\"'\[(]{0,3}(毫?秒|分钟?|小时|[A-Za-zµ_]+(?:[ ]*/[ ]*[A-Za-z_]+(?:/[A-Za-z]+)?"
+        r"|\s+per\s+[A-Za-z]+(?:\s+per\s+[A-Za-z]+)?|_per_[A-Za-z_]+)?)(?!\s*(?:[:=]|->|is\s*$)|[\w/])"
+    ),
+    # `sec/tick 57.7   sec/kimg 9.2`
+    "name_of_next": re.compile(r"^\s{2,}\S+\s$"),
+    "unit_first": re.compile(r"^(?:us|ms|s|secs?|seconds|min|h|\w+/\w+)[)\]]*\s+[(\[]?(?=[A-Za-z])"),
+    "unit_of_last": re.compile(r"^\s?(\S+)\s*[|,;]"),
+    "sentence": re.compile(r"^\S*[.;]\s+(?=[A-Za-z])"),
+    "between": re.compile(r"^\s++\S++(?:\s++[:=])?\s++$"),
+    # Times that are not of a step.
+    "expected": re.compile(
+        r"(?i)(?:^|[^a-z])(?:eta|remain(?:s|ing)?|left|estimated|expected|until|timeout|limit)(?:$|[^a-z])"
+    ),
+    "left": re.compile(r"(?i)(?:^|[^a-z])(?:eta|remaining|left)[^a-z]*$"),
+    "left_after": re.compile(r"(?i)^(?:\s*+[a-z]++[ ]++|\s++)(?:left|remaining|ago)\b(?!\s*+[:=])"),
+}
 
 
 @lru_cache(maxsize=4096)
@@ -54,17 +58,17 @@ def name_before(text: str) -> str:
     """Return the name of the field at the end of `text`, which comes before a number; empty where there is none."""
     text = text[-LONGEST_NAME:]
     if "(" in text:
-        text = _TYPE.sub("", text)
+        text = _FORMS["type"].sub("", text)
     text = text.rstrip(OPENING).replace("'s ", "s ")
     bare = SEPARATOR.sub("", text)
-    separated, text = bare != text, _SCOPE.sub("", bare.rstrip(" \t\"'*")).removesuffix("]").rstrip()
-    found = _NAME.search(_GAP.split(text)[-1])
-    if not found or not _LETTER.search(found[0]):
+    separated, text = bare != text, _FORMS["scope"].sub("", bare.rstrip(" \t\"'*")).removesuffix("]").rstrip()
+    found = _FORMS["name"].search(_FORMS["gap"].split(text)[-1])
+    if not found or not _FORMS["letter"].search(found[0]):
         return ""
     name = found[0].strip(" .-\"'*#")
     if " " not in name:
         return name
-    parts = _TAIL.split(name)
+    parts = _FORMS["tail"].split(name)
     head, tail = parts[0], parts[-1]
     if separated and head != name and not names.evaluation(name) and (names.meaning(head) or ("",))[0] is Meaning.LOSS:
         return head  # `loss on training batch is 0.5`
@@ -73,7 +77,7 @@ def name_before(text: str) -> str:
 
 def counts_before(name: str, number: str, after: str) -> bool:
     """Return whether the word after a counter or a loss is the name of the next number, no unit: `step 400 tok/s 1234`."""
-    if not name or not _BETWEEN.match(after):
+    if not name or not _FORMS["between"].match(after):
         return False
     known = names.meaning(name)
     if known is None or known[0] is Meaning.LOSS:
@@ -85,9 +89,9 @@ def unit_after(text: str) -> str:
     """Return the unit at the start of `text`, which follows a number; empty where there is none."""
     if A_SECOND.match(text):
         return "/s"
-    if _NAME_OF_NEXT.match(text):
+    if _FORMS["name_of_next"].match(text):
         return ""
-    found = _UNIT.match(text)
+    found = _FORMS["unit"].match(text)
     return found[1].strip() if found else ""
 
 
@@ -131,16 +135,16 @@ def name_of(index: int, before: str, carried: str) -> str:
     """Return the name of number `index` after `before`. `carried` is the name that the last number left: `loss at 5: 0.3`."""
     name = name_before(before)
     if index and name and before.lstrip().startswith(name):
-        bare = _UNIT_FIRST.sub("", _SENTENCE.sub("", name))
+        bare = _FORMS["unit_first"].sub("", _FORMS["sentence"].sub("", name))
         # The text begins with the unit of the last number: `0.5s loss=1.2`, `data 0.2 s step time: 1.0`.
         name = "" if bare == name and before.startswith(name) else bare
     if carried and WINDOW.match(before):
         name = carried
-    if carried and ((not name and _GLUE.match(before)) or _SO_MANY.match(before)):
+    if carried and ((not name and _FORMS["glue"].match(before)) or _FORMS["so_many"].match(before)):
         name = carried
     if not index or not name:
         return name
-    last = _UNIT_OF_LAST.match(before)
+    last = _FORMS["unit_of_last"].match(before)
     if last and last[1] == name and units.period(name):
         return ""  # `605.2 ms/step | 0.53 MFU`
     if before.rstrip().endswith("(") and units.time_after(name) is not None:
@@ -156,8 +160,8 @@ def span(index: int, name: str, before: str, after: str, *, is_clock: bool = Fal
     named = name or before[-LONGEST_NAME:]
     if seconds is None or (name and names.evaluation(name)):
         return None
-    if _LEFT.search(named):
+    if _FORMS["left"].search(named):
         return Field(index, Meaning.LEFT, name, seconds)
-    if _EXPECTED.search(named) or _LEFT_AFTER.match(after):
+    if _FORMS["expected"].search(named) or _FORMS["left_after"].match(after):
         return None
     return Field(index, Meaning.SPAN, name, seconds)

@@ -28,20 +28,22 @@ from .names import Field, FieldLayout, Meaning
 
 LEADING = "leading"
 """Name of a counter without a name before tab-separated fields: a round of boosting."""
-_LEADING = re.compile(r"\[\0\]\t\S.*:|\0:\t\S.*:")
-_AT = re.compile(r"^(.*?)(?<!\s)\s++(?:at|for|after|of|in)\s++\S")
-_DRAWN = re.compile(r"[\u2500-\u259f]+|(?<=\[)[=>.]+(?=\])|(?<=[\[|])[#=>*. -]{5,}(?=[\]|])")
-"""What bars are drawn of: box and block characters, and `[===>...]`."""
 _BAR_MARKS = ("%|", "━", "[=", "=]", "[>", "█", "[.")
-_TIME_UNIT = re.compile(r"^\s?(?:us|µs|ms|s|sec|m|min|h|d|days?,?)(?![A-Za-z/])")
-_NUMBERS = re.compile("\0+")
+_FORMS = {
+    "leading": re.compile(r"\[\0\]\t\S.*:|\0:\t\S.*:"),
+    "at": re.compile(r"^(.*?)(?<!\s)\s++(?:at|for|after|of|in)\s++\S"),
+    # What bars are drawn of: box and block characters, and `[===>...]`.
+    "drawn": re.compile(r"[\u2500-\u259f]+|(?<=\[)[=>.]+(?=\])|(?<=[\[|])[#=>*. -]{5,}(?=[\]|])"),
+    "time_unit": re.compile(r"^\s?(?:us|µs|ms|s|sec|m|min|h|d|days?,?)(?![A-Za-z/])"),
+    "numbers": re.compile("\0+"),
+}
 
 
 def field_layout(texts: Sequence[str], numbers: Sequence[str]) -> FieldLayout:  # noqa: C901  # a decision list
     """Return what `numbers` mean, which are printed between `texts`. Of the numbers only the form counts, never a digit."""
     fields: list[Field] = []
     counter, bar, carried, evaluated = -1, False, "", False
-    if len(numbers) >= 2 and _LEADING.match("\0".join(texts[:2])):
+    if len(numbers) >= 2 and _FORMS["leading"].match("\0".join(texts[:2])):
         fields.append(Field(0, Meaning.STEP, LEADING))
     for index in range(len(fields), len(numbers)):
         before, after = texts[index], texts[index + 1]
@@ -64,7 +66,7 @@ def field_layout(texts: Sequence[str], numbers: Sequence[str]) -> FieldLayout:  
         ):
             carried = f"{name} {RANGE}" if of_steps and name == "Time" else name  # `Time(500 iters): 2.5s`
             continue
-        found = _AT.match(before[-LONGEST_NAME:].strip(OPENING).split("\t")[-1])
+        found = _FORMS["at"].match(before[-LONGEST_NAME:].strip(OPENING).split("\t")[-1])
         carried = name_before(found[1]) if found else ""
         field = field_of(index, name, unit, numbers[index])
         if field and fits(field, numbers[index]):
@@ -124,12 +126,12 @@ def _is_clock_of_bar(texts: Sequence[str], index: int) -> bool:
 
 def _shape(texts: Sequence[str]) -> str:
     """Return what lines of one print statement have in common, however far a bar has grown and whichever unit a time has."""
-    return _NUMBERS.sub("\0", "\0".join(map(_bare, texts)))
+    return _FORMS["numbers"].sub("\0", "\0".join(map(_bare, texts)))
 
 
 @lru_cache(maxsize=4096)
 def _bare(text: str) -> str:
-    return "".join(_TIME_UNIT.sub("", _DRAWN.sub("", text)).split())
+    return "".join(_FORMS["time_unit"].sub("", _FORMS["drawn"].sub("", text)).split())
 
 
 _COUNTERS = (Meaning.STEP, Meaning.EPOCH, Meaning.TOTAL, Meaning.SPAN, Meaning.CLOCK, Meaning.LEFT)

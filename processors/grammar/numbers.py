@@ -22,9 +22,11 @@ NUMBER = re.compile(
 )
 """One number, as group 1. A digit that belongs to a word (`top1`, `fc6`, `P100`) is none."""
 
-_COMMA = re.compile(r"[-+]?(?:\d++,(?:\d\d?|\d{4,}+)|0,\d++)(?:[eE][-+]?\d+)?")
-_PART = re.compile(r"(?<!\d)(\d++(?:\.\d++)?+)\s?(ms|[dhms])")
-_AFTER_DAYS = re.compile(r"\s?d(?:ays?)?,?\s+")
+_FORMS = {
+    "comma": re.compile(r"[-+]?(?:\d++,(?:\d\d?|\d{4,}+)|0,\d++)(?:[eE][-+]?\d+)?"),
+    "part": re.compile(r"(?<!\d)(\d++(?:\.\d++)?+)\s?(ms|[dhms])"),
+    "after_days": re.compile(r"\s?d(?:ays?)?,?\s+"),
+}
 _SECONDS_IN = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
 _OF_A_DURATION = frozenset(":hms")
 _SUFFIX = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
@@ -32,7 +34,7 @@ _SUFFIX = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 
 def with_point(text: str) -> str:
     """Return what `NUMBER` matched with a decimal point where it has a decimal comma: groups of thousands have three digits."""
-    return text.replace(",", ".") if "," in text and _COMMA.fullmatch(text) else text
+    return text.replace(",", ".") if "," in text and _FORMS["comma"].fullmatch(text) else text
 
 
 def is_ambiguous(text: str) -> bool:
@@ -59,13 +61,13 @@ def is_duration(text: str) -> bool:
 
 def _special(text: str) -> float:
     if ":" in text:
-        *days, clock = _AFTER_DAYS.split(text)
+        *days, clock = _FORMS["after_days"].split(text)
         seconds = 0.0
         for part in clock.split(":"):
             seconds = seconds * 60 + float(part)
         return seconds + (float(days[0]) * _SECONDS_IN["d"] if days else 0.0)
     if is_duration(text):
-        return sum(float(count) * _SECONDS_IN[unit] for count, unit in _PART.findall(text))
+        return sum(float(count) * _SECONDS_IN[unit] for count, unit in _FORMS["part"].findall(text))
     if (pointed := with_point(text)) != text:
         return float(pointed)
     scale = _SUFFIX.get(text[-1:], 1.0)

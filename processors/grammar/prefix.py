@@ -12,14 +12,6 @@ from functools import lru_cache
 
 _PLAIN = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | dict.fromkeys(map(ord, "│┃║"), "|")
 """Full-width marks, and the lines that tables are drawn with, as ASCII has them."""
-_COLOURS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
-_MOVES = re.compile(r"\x1b(?:\[[\d;]*(?:[ABD-Hfu]|(?<=\d)K)|[\dDEM])")
-"""Escape sequences that return to printed text: the cursor moves up, down, back or to a place, or the line is erased.
-
-A template has no digit that shows which part is erased: all but `K` alone, which erases what follows, counts as the whole line. A screen
-that is erased (`J`) removes nothing from a log, because an error may be on it.
-"""
-_AHEAD = re.compile(r"\x1b\[\d*C")
 _LEVEL = r"(?:DEBUG|TRACE|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL|SEVERE)"
 _CLOCK = r"\d\d:\d\d:\d\d(?:\.\d+|,\d{3,}(?!,\d))?"
 _STAMP = (
@@ -29,45 +21,53 @@ _STAMP = (
     rf"|Dec) +\d+ {_CLOCK}(?: \d{{4}})?"
     rf"|{_CLOCK}(?: [AP]M)?"
 )
-_RANK = re.compile(
-    r"(?:\[(?:rank|default)?(\d+)\]:[ ]?"
-    r"|\s*(\d{1,6}): "
-    r"|\[\d+,(\d+)\]<std(?:out|err)>:[ ]?"
-    r"|[\[(](?:rank|worker|gpu|device|process|replica)[ _:=-]?(\d{1,6})[\])]:?[ ]"
-    r"|(?:rank|worker) (\d{1,6}) ?[|:][ ]"
-    r"|\((?:[\w.:<>()-]+ )?pid=\d+(?:, [^)]*)?\)[ ]?(?:\[[^\]]{0,60}\][ ])?"
-    r"|std(?:out|err)(?: [FP]|:| \|) "
-    r"|(?=[A-Za-z][\w.-]*-\d)[\w.-]++: "
-    r"|[\w.-]+-\d++ ++\| "
-    r"|\[pod/[\w.-]+/[\w.-]+\] "
-    r"|\d\d[OE][+ ]"
-    r"|\d+\.\ds[ \t]+\d+[ \t]"
-    r"|\[(?=[A-Za-z][\w.-]*\d)[\w.-]++\] (?=\d{4}-\d\d-\d\d[ T]))"
-)
-_SYSTEM = re.compile(
-    rf"(?!{_LEVEL}\b)[\w.-]{{1,64}} (?:[\w./@-]{{1,64}}\[\d+\]|kernel): "
-    r"|\{(?:subprocess|process_utils|pod_manager|docker|ssh)\.py:\d+\} INFO - (?:\[base\] )?"
-)
-"""Host and process as the system's log and the journal write them after the time; Airflow, where it passes a job's lines on."""
-_TIME = re.compile(rf"\s*[\[(<]?({_STAMP})[\])>]?(?=[\s,;|:\]-]|$)(?:[ \t]*[,;|:-])?[ \t]?")
-_GLOG = re.compile(r"\[?([IWEF])(\d{4} \d\d:\d\d:\d\d(?:\.\d+)?)\s+(?:\d+\s+)?[\w./<>-]+:\d+\][ ]?")
-_STANDARD = re.compile(rf"({_LEVEL}):[\w.]+:")
-_NAMED = re.compile(rf"(?:\s*[\[(<]?\b({_LEVEL})\b[\])>]?)(?:[ \t]*[:|-](?=\s|\w)|(?=\s))[ \t]?")
-_NAMED_LATER = re.compile(
-    rf"[ \t]*(?:\S{{1,80}}[ \t]+){{0,4}}?(?:[\[(<]?\b({_LEVEL})\b[\])>]?)(?=[\s:|\]-])(?:[ \t]*[:|-])?[ \t]?"
-)
-_LOGGER = re.compile(
-    r"(?:\[[\w./<>-]+:\d+(?::[\w<>]+)?\][ ]?|[\w./<>-]+\.\w+:\d+\] |\[(?:pid[ =:])?\d{4,}\][ ]?(?=\S)|/?(?:[\w.-]+/)+[\w.-]+:\d+:\s"
-    r"|(?:\w+\.)+[\w$]+(?::\d+)?(?::\s"
-    r"|\s+-\s|\]\s))"
-)
-_BAR_ON = re.compile(r"(?<!\d)\d++/\d++ \[\d[^\[\]]*?(?:it/s|s/it)(?:[^\[\]]*\](?=[^\s\]),:|])|(?=[a-z]{3,}: ))")
-"""A bar with a message behind it in one line: one goes to standard error, the other to standard output."""
-_NEWS = re.compile(
-    r"(?i)loss\W{0,4}\d|\b(?:step|iter\w*|epoch)\W{0,4}\d|error\b|exception|traceback|fault|kill|abort|fail|terminat|time"
-    r"|memory|\boom\b|signal|dumped|cancel|nccl|subset of ranks|stalled|deadlock|\bnan\b|panic|segv|refused|unable|cannot|could not"
-)
-"""Words of a message that is more important than the bar before it."""
+_FORMS = {
+    "colours": re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])"),
+    # Escape sequences that return to printed text: the cursor moves up, down, back or to a place, or the line is erased.
+    # A template has no digit that shows which part is erased: all but `K` alone, which erases what follows, counts as the
+    # whole line. A screen that is erased (`J`) removes nothing from a log, because an error may be on it.
+    "moves": re.compile(r"\x1b(?:\[[\d;]*(?:[ABD-Hfu]|(?<=\d)K)|[\dDEM])"),
+    "ahead": re.compile(r"\x1b\[\d*C"),
+    "rank": re.compile(
+        r"(?:\[(?:rank|default)?(\d+)\]:[ ]?"
+        r"|\s*(\d{1,6}): "
+        r"|\[\d+,(\d+)\]<std(?:out|err)>:[ ]?"
+        r"|[\[(](?:rank|worker|gpu|device|process|replica)[ _:=-]?(\d{1,6})[\])]:?[ ]"
+        r"|(?:rank|worker) (\d{1,6}) ?[|:][ ]"
+        r"|\((?:[\w.:<>()-]+ )?pid=\d+(?:, [^)]*)?\)[ ]?(?:\[[^\]]{0,60}\][ ])?"
+        r"|std(?:out|err)(?: [FP]|:| \|) "
+        r"|(?=[A-Za-z][\w.-]*-\d)[\w.-]++: "
+        r"|[\w.-]+-\d++ ++\| "
+        r"|\[pod/[\w.-]+/[\w.-]+\] "
+        r"|\d\d[OE][+ ]"
+        r"|\d+\.\ds[ \t]+\d+[ \t]"
+        r"|\[(?=[A-Za-z][\w.-]*\d)[\w.-]++\] (?=\d{4}-\d\d-\d\d[ T]))"
+    ),
+    # Host and process as the system's log and the journal write them after the time; Airflow, where it passes a job's lines on.
+    "system": re.compile(
+        rf"(?!{_LEVEL}\b)[\w.-]{{1,64}} (?:[\w./@-]{{1,64}}\[\d+\]|kernel): "
+        r"|\{(?:subprocess|process_utils|pod_manager|docker|ssh)\.py:\d+\} INFO - (?:\[base\] )?"
+    ),
+    "time": re.compile(rf"\s*[\[(<]?({_STAMP})[\])>]?(?=[\s,;|:\]-]|$)(?:[ \t]*[,;|:-])?[ \t]?"),
+    "glog": re.compile(r"\[?([IWEF])(\d{4} \d\d:\d\d:\d\d(?:\.\d+)?)\s+(?:\d+\s+)?[\w./<>-]+:\d+\][ ]?"),
+    "standard": re.compile(rf"({_LEVEL}):[\w.]+:"),
+    "named": re.compile(rf"(?:\s*[\[(<]?\b({_LEVEL})\b[\])>]?)(?:[ \t]*[:|-](?=\s|\w)|(?=\s))[ \t]?"),
+    "named_later": re.compile(
+        rf"[ \t]*(?:\S{{1,80}}[ \t]+){{0,4}}?(?:[\[(<]?\b({_LEVEL})\b[\])>]?)(?=[\s:|\]-])(?:[ \t]*[:|-])?[ \t]?"
+    ),
+    "logger": re.compile(
+        r"(?:\[[\w./<>-]+:\d+(?::[\w<>]+)?\][ ]?|[\w./<>-]+\.\w+:\d+\] |\[(?:pid[ =:])?\d{4,}\][ ]?(?=\S)|/?(?:[\w.-]+/)+[\w.-]+:\d+:\s"
+        r"|(?:\w+\.)+[\w$]+(?::\d+)?(?::\s"
+        r"|\s+-\s|\]\s))"
+    ),
+    # A bar with a message behind it in one line: one goes to standard error, the other to standard output.
+    "bar_on": re.compile(r"(?<!\d)\d++/\d++ \[\d[^\[\]]*?(?:it/s|s/it)(?:[^\[\]]*\](?=[^\s\]),:|])|(?=[a-z]{3,}: ))"),
+    # Words of a message that is more important than the bar before it.
+    "news": re.compile(
+        r"(?i)loss\W{0,4}\d|\b(?:step|iter\w*|epoch)\W{0,4}\d|error\b|exception|traceback|fault|kill|abort|fail|terminat|time"
+        r"|memory|\boom\b|signal|dumped|cancel|nccl|subset of ranks|stalled|deadlock|\bnan\b|panic|segv|refused|unable|cannot|could not"
+    ),
+}
 _LETTERS = {"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL"}
 
 
@@ -102,16 +102,16 @@ def clean(line: str) -> str:
     if not line.isascii():
         line = line.translate(_PLAIN)
     if "\x1b" in line:
-        line = _COLOURS.sub("", _AHEAD.sub(" ", _MOVES.sub("\r", line)))
+        line = _FORMS["colours"].sub("", _FORMS["ahead"].sub(" ", _FORMS["moves"].sub("\r", line)))
     if "\0" in line:
         line = line.replace("\0", "")
     if "\r" in line:
         line = next((part for part in reversed(line.split("\r")) if part.strip()), "")
     if "\b" in line:
         line = next((part for part in reversed(line.split("\b")) if part.strip()), "")
-    if ("it/s" in line or "s/it" in line) and (glued := _BAR_ON.search(line)):
+    if ("it/s" in line or "s/it" in line) and (glued := _FORMS["bar_on"].search(line)):
         end = glued.end()
-        line = line[end:] if _NEWS.search(line, end) else line[:end]
+        line = line[end:] if _FORMS["news"].search(line, end) else line[:end]
     return line.rstrip()
 
 
@@ -126,27 +126,27 @@ def _strip(line: str) -> LogPrefix:  # noqa: C901  # one step after the other
     rank: tuple[int, int] | None = None
     for _ in range(2):
         # After a rank a bare number is a counter of the job, no other rank.
-        if (found := _RANK.match(line, place)) and not (rank and found[2]):
+        if (found := _FORMS["rank"].match(line, place)) and not (rank and found[2]):
             place, tag = found.end(), tag + found[0].strip()
             rank = rank or (found.span(found.lastindex) if found.lastindex else None)
-    if found := _GLOG.match(line, place):
+    if found := _FORMS["glog"].match(line, place):
         body = line[found.end() :]
         return LogPrefix(body, _LETTERS[found[1]], found[2], rank, tag=tag[:80], text=body)
-    if found := _TIME.match(line, place):
+    if found := _FORMS["time"].match(line, place):
         stamp, place = found[1], found.end()
         cell = line[found.end(1) : found.end(1) + 1] in (",", ";", "\t")
-        if found := _RANK.match(line, place) or _SYSTEM.match(line, place):
+        if found := _FORMS["rank"].match(line, place) or _FORMS["system"].match(line, place):
             place, tag = found.end(), tag + found[0].strip()
-        found = _NAMED_LATER.match(line, place)
+        found = _FORMS["named_later"].match(line, place)
     else:
-        found = _STANDARD.match(line, place) or _NAMED.match(line, place)
+        found = _FORMS["standard"].match(line, place) or _FORMS["named"].match(line, place)
     if found:
         level, place = found[1].upper(), found.end()
-        if not stamp and (clock := _TIME.match(line, place)):
+        if not stamp and (clock := _FORMS["time"].match(line, place)):
             stamp, place = clock[1], clock.end()
     text = body = line[place:]
     if stamp or level:
-        for named in (_LOGGER, _LOGGER):
+        for named in (_FORMS["logger"], _FORMS["logger"]):
             body = body.lstrip(" \t")
             if found := named.match(body):
                 body = body[found.end() :]

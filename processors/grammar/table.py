@@ -7,34 +7,36 @@ from . import names
 from .numbers import parse
 from .prefix import LogPrefix
 
-_CELL = re.compile(
-    r"[-+]?(?:\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d++(?:\.\d*+)?(?:[eE][-+]?\d+)?|\.\d+|nan|inf|NaN)(?:ms|[smhkKMG%])?|#na#|None"
-    r"|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?|"
-)
-_LETTERS = re.compile(r"[-+\d.,;|:eEnaifNo#smhkKMG%\s]*")
 _WIDEST = 64
 """Columns of a table."""
 _LONGEST_HEADER = 400
 """Characters of a header."""
-_SPLIT = re.compile(r"\s*[,;\t|]\s*|\s+")
-_COMMA = re.compile(r"[,;]\s*+|(?<!\s)(?:\s++[,;]|[^\S\t]*+\t)\s*+")
-_HOLE = re.compile(r"\d {8,}[-+\d]")
-_GAP = re.compile(r"\s{2,}")
-_HEADER = re.compile(
-    r"#?\s*+[a-z_][\w/ .-]*+(?:[,;\t]\s*+[a-z_][\w/ .()-]*+){1,60}+\s*+"  # CSV
-    r"|\s*+(?:epoch|step|iter\w*+|batch)(?:\s++[a-z_][\w/]*+){2,20}+\s*+"
-    r"|\s*+\|?+\s*+(?:epoch|step|iter\w*+|batch)\s*+(?:\|\s*+[a-z_][\w/ ().%-]*+){1,20}+\|?+\s*+",
-    re.IGNORECASE,
-)
-_WIDE_HEADER = re.compile(r"\s*(?:[A-Za-z#][\w/#%.-]*(?: [\w/#%.()-]+){0,3}(?:\s{2,}|\s*$)){3,30}")
-_SEPARATOR = re.compile(r"[\s|+]*+[-=]{2}[-=\s|+:]*+")
-_UNIT = re.compile(r"(?<=\d)\s?(ms|[smh%])$")
-_LABEL = re.compile(r"\s*(?:\[([A-Za-z][\w.: -]{0,40})\]|([A-Za-z][\w.-]{0,40}):)\s+")
+_FORMS = {
+    "cell": re.compile(
+        r"[-+]?(?:\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d++(?:\.\d*+)?(?:[eE][-+]?\d+)?|\.\d+|nan|inf|NaN)(?:ms|[smhkKMG%])?|#na#|None"
+        r"|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?|"
+    ),
+    "letters": re.compile(r"[-+\d.,;|:eEnaifNo#smhkKMG%\s]*"),
+    "split": re.compile(r"\s*[,;\t|]\s*|\s+"),
+    "comma": re.compile(r"[,;]\s*+|(?<!\s)(?:\s++[,;]|[^\S\t]*+\t)\s*+"),
+    "hole": re.compile(r"\d {8,}[-+\d]"),
+    "gap": re.compile(r"\s{2,}"),
+    "header": re.compile(
+        r"#?\s*+[a-z_][\w/ .-]*+(?:[,;\t]\s*+[a-z_][\w/ .()-]*+){1,60}+\s*+"  # CSV
+        r"|\s*+(?:epoch|step|iter\w*+|batch)(?:\s++[a-z_][\w/]*+){2,20}+\s*+"
+        r"|\s*+\|?+\s*+(?:epoch|step|iter\w*+|batch)\s*+(?:\|\s*+[a-z_][\w/ ().%-]*+){1,20}+\|?+\s*+",
+        re.IGNORECASE,
+    ),
+    "wide_header": re.compile(r"\s*(?:[A-Za-z#][\w/#%.-]*(?: [\w/#%.()-]+){0,3}(?:\s{2,}|\s*$)){3,30}"),
+    "separator": re.compile(r"[\s|+]*+[-=]{2}[-=\s|+:]*+"),
+    "unit": re.compile(r"(?<=\d)\s?(ms|[smh%])$"),
+    "label": re.compile(r"\s*(?:\[([A-Za-z][\w.: -]{0,40})\]|([A-Za-z][\w.-]{0,40}):)\s+"),
+}
 
 
 def part(prefixed: LogPrefix) -> str:
     """Return the part of a line that may belong to a table: its message, without a label between its level and the message."""
-    found = _LABEL.match(prefixed.body) if prefixed.level or prefixed.stamp else None
+    found = _FORMS["label"].match(prefixed.body) if prefixed.level or prefixed.stamp else None
     if found is None or (found[2] and names.meaning(found[2]) is not None):
         return prefixed.body
     return prefixed.body[found.end() :]
@@ -42,25 +44,25 @@ def part(prefixed: LogPrefix) -> str:
 
 def is_separator(body: str) -> bool:
     """Return whether `body` is the line between a header and its rows."""
-    return len(body) <= _LONGEST_HEADER and _SEPARATOR.fullmatch(body) is not None
+    return len(body) <= _LONGEST_HEADER and _FORMS["separator"].fullmatch(body) is not None
 
 
 def is_row(body: str) -> bool:
     """Return whether `body` holds nothing but numbers in at least three columns."""
-    if len(body) > 2000 or not _LETTERS.fullmatch(body):
+    if len(body) > 2000 or not _FORMS["letters"].fullmatch(body):
         return False
     found = cells(body)
-    return 3 <= len(found) <= _WIDEST and bool(found[0]) and all(map(_CELL.fullmatch, found))
+    return 3 <= len(found) <= _WIDEST and bool(found[0]) and all(map(_FORMS["cell"].fullmatch, found))
 
 
 def is_header(body: str) -> bool:
     """Return whether `body` looks like the names of columns. Prose with commas does not."""
     if len(body) > _LONGEST_HEADER or ". " in body:
         return False
-    if _HEADER.fullmatch(body):
+    if _FORMS["header"].fullmatch(body):
         return True
     words = set(body.lower().split())
-    return _WIDE_HEADER.fullmatch(body) is not None and not words.isdisjoint(
+    return _FORMS["wide_header"].fullmatch(body) is not None and not words.isdisjoint(
         {"loss", "e", "epoch", "step", "iter", "#"}
     )
 
@@ -71,14 +73,14 @@ def cells(body: str) -> list[str]:
     inner = inner[1:] if inner.startswith("#") and not inner.startswith("# ") else inner
     if inner.count("|") > 1:
         parts = inner.split("|")
-    elif _COMMA.search(inner):
-        parts = _COMMA.split(inner)
-    elif "|" not in inner and _WIDE_HEADER.fullmatch(body):
-        parts = _GAP.split(inner)
-    elif _HOLE.search(inner):
+    elif _FORMS["comma"].search(inner):
+        parts = _FORMS["comma"].split(inner)
+    elif "|" not in inner and _FORMS["wide_header"].fullmatch(body):
+        parts = _FORMS["gap"].split(inner)
+    elif _FORMS["hole"].search(inner):
         parts = _with_empty(inner)
     else:
-        parts = _SPLIT.split(inner)
+        parts = _FORMS["split"].split(inner)
     return [part.strip() for part in parts]
 
 
@@ -97,12 +99,12 @@ def _with_empty(inner: str) -> list[str]:
 def value(cell: str) -> float | None:
     """Return the number that a cell holds, as printed; None where it holds none."""
     try:
-        return parse(_UNIT.sub("", cell))
+        return parse(_FORMS["unit"].sub("", cell))
     except ValueError:
         return None
 
 
 def seconds_in(cell: str) -> float:
     """Return the seconds in the unit of time that a cell names; 1 where it names none."""
-    found = _UNIT.search(cell)
+    found = _FORMS["unit"].search(cell)
     return {"ms": 1e-3, "m": 60.0, "h": 3600.0}.get(found[1], 1.0) if found else 1.0

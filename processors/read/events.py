@@ -28,18 +28,6 @@ _STATED_S = 60.0
 _MOST = 1e15
 """Larger numbers are ids."""
 
-_KEY = re.compile(r"[\"'](?:key|event|name|metric|stage|phase)[\"']\s*:\s*[\"']([^\"']{1,80})[\"']")
-_WORD = re.compile(r"(?:^|[\s)\]}])([a-z][a-z0-9]*(?:_[a-z0-9]+)+|[a-z]{4,})(?=\s*:|\s*$)")
-_MARK = re.compile(r"(?i)^(\w*?)_?(start|begin|stop|end|finish)(?:ed|ped)?$")
-_VALUE = re.compile(r"(?i)^(?:value|val|v)$")
-_BATCH = re.compile(r"(?i)^(?!.*(?:eval|val|test|micro|local))\w*(?:global|total|effective)\w*batch_?size$")
-"""Of all devices together; another may be that of one of them."""
-_LENGTH = re.compile(r"(?i)seq\w*_?len")
-_SAMPLES = re.compile(r"(?i)^(?:preproc_)?(?:num_)?train\w*_(?:num_)?(?:samples|examples|images)$")
-_EPOCH = re.compile(r"(?i)epoch")
-"""Of counters, only epochs are printed with decimals."""
-_PLACE = re.compile(r"(?i)^(?:line_?no|line|status|rank|node|pid|seed)$|time|_lr$|^lr$")
-
 
 class Event(msgspec.Struct, array_like=True):
     """One event: its time in seconds since 1970, its name, and its numbers that may count something, by name."""
@@ -51,13 +39,13 @@ class Event(msgspec.Struct, array_like=True):
     @property
     def begins(self) -> str | None:
         """What begins; None where nothing does."""
-        found = _MARK.match(self.name)
+        found = _FORMS["mark"].match(self.name)
         return found[1] if found and found[2].lower() in ("start", "begin") else None
 
     @property
     def ends(self) -> str | None:
         """What ends; None where nothing does."""
-        found = _MARK.match(self.name)
+        found = _FORMS["mark"].match(self.name)
         return found[1] if found and found[2].lower() not in ("start", "begin") else None
 
 
@@ -93,7 +81,7 @@ class EventState(msgspec.Struct):
         if event.begins == "run" and event.time - self.begun > _STATED_S:
             self.events, self.begun, self.trained = [], event.time, None
         newest = self.events[-1].time if self.events else 0.0
-        if event.time < newest - _BACK_S or not (event.numbers or _MARK.match(event.name)):
+        if event.time < newest - _BACK_S or not (event.numbers or _FORMS["mark"].match(event.name)):
             return False
         for known in islice(reversed(self.events), 64):
             if known.name == event.name and known.numbers == event.numbers and event.time - known.time < _SAME_S:
@@ -105,11 +93,11 @@ class EventState(msgspec.Struct):
         for name, value in event.numbers.items():
             if value < 1:
                 continue
-            if _BATCH.match(name):
+            if _FORMS["batch"].match(name):
                 self.batch = value
-            elif _LENGTH.search(name):
+            elif _FORMS["length"].search(name):
                 self.length = value
-            elif _SAMPLES.match(name):
+            elif _FORMS["samples"].match(name):
                 if not self.begun or event.time - self.begun <= _STATED_S:
                     self.samples = value
                 else:
@@ -128,12 +116,12 @@ def event_of(row: Row) -> Event | None:
         if index == row.template.since_1970 or row.template.durations[index]:
             continue
         called = name_before(before)
-        called = name if _VALUE.match(called) else called
+        called = name if _FORMS["value"].match(called) else called
         whole = value == int(value) if abs(value) < _MOST else False
         if (
             called.isidentifier()
-            and not _PLACE.search(called)
-            and (whole or _EPOCH.search(called))
+            and not _FORMS["place"].search(called)
+            and (whole or _FORMS["epoch"].search(called))
             and 0 <= value < _MOST
         ):
             numbers.setdefault(called[:_NAME], value)
@@ -147,7 +135,7 @@ def is_structured(template: str) -> bool:
 
 def event_name(text: str) -> str:
     """Return what the event of a template is called; empty where it has no name."""
-    found = _KEY.search(text) or (_WORD.search(text) if text.startswith(":::") else None)
+    found = _FORMS["key"].search(text) or (_FORMS["word"].search(text) if text.startswith(":::") else None)
     return found[1] if found else ""
 
 
@@ -162,9 +150,22 @@ def observe(lines: Sequence[tuple[int, str]], reader: SeriesReader, state: Event
     return newest
 
 
-_EVALUATION = re.compile(r"(?i)eval|valid|test")
 _WHOLE = ("run", "init")
-_RESULT = re.compile(r"(?i)eval\w*_(?:accuracy|loss|error|score)|validation_\w+")
+_FORMS = {
+    "key": re.compile(r"[\"'](?:key|event|name|metric|stage|phase)[\"']\s*:\s*[\"']([^\"']{1,80})[\"']"),
+    "word": re.compile(r"(?:^|[\s)\]}])([a-z][a-z0-9]*(?:_[a-z0-9]+)+|[a-z]{4,})(?=\s*:|\s*$)"),
+    "mark": re.compile(r"(?i)^(\w*?)_?(start|begin|stop|end|finish)(?:ed|ped)?$"),
+    "value": re.compile(r"(?i)^(?:value|val|v)$"),
+    # Of all devices together; another may be that of one of them.
+    "batch": re.compile(r"(?i)^(?!.*(?:eval|val|test|micro|local))\w*(?:global|total|effective)\w*batch_?size$"),
+    "length": re.compile(r"(?i)seq\w*_?len"),
+    "samples": re.compile(r"(?i)^(?:preproc_)?(?:num_)?train\w*_(?:num_)?(?:samples|examples|images)$"),
+    # Of counters, only epochs are printed with decimals.
+    "epoch": re.compile(r"(?i)epoch"),
+    "place": re.compile(r"(?i)^(?:line_?no|line|status|rank|node|pid|seed)$|time|_lr$|^lr$"),
+    "evaluation": re.compile(r"(?i)eval|valid|test"),
+    "result": re.compile(r"(?i)eval\w*_(?:accuracy|loss|error|score)|validation_\w+"),
+}
 
 
 def training_clock(events: Sequence[Event]) -> list[float]:
@@ -187,10 +188,10 @@ def training_clock(events: Sequence[Event]) -> list[float]:
             training = True
         elif stretch is not None and stops == stretch:
             training = False
-        elif begins is not None and _EVALUATION.search(begins):
+        elif begins is not None and _FORMS["evaluation"].search(begins):
             evaluating = True
-        elif (stops is not None and _EVALUATION.search(stops)) or (
-            evaluating and "eval" not in ends and _RESULT.search(event.name)
+        elif (stops is not None and _FORMS["evaluation"].search(stops)) or (
+            evaluating and "eval" not in ends and _FORMS["result"].search(event.name)
         ):
             evaluating = False
     return clock
@@ -200,7 +201,7 @@ def _stretch(events: Sequence[Event]) -> str | None:
     begun = Counter(
         event.begins
         for event in events
-        if event.begins and event.begins not in _WHOLE and not _EVALUATION.search(event.begins)
+        if event.begins and event.begins not in _WHOLE and not _FORMS["evaluation"].search(event.begins)
     )
     ended = Counter(event.ends for event in events if event.ends)
     often = [(count, name) for name, count in begun.items() if ended[name]]

@@ -1,5 +1,7 @@
 """Metrics made of the newest reports of a stream."""
 
+from typing import Any
+
 import msgspec
 
 from schedmate_records import Evidence, JobMetric, Position, derived_id
@@ -8,11 +10,14 @@ from ..classified_chunk import ClassifiedChunk
 from .ranks import ranks_of_stream
 from .reports import Report
 from .state import TrackState
-from .summary import summarise
+from .summary import Summary, summarise
+
+_SUMMARISED = (set(Summary.__struct_fields__) & set(JobMetric.__struct_fields__)) - {"loss", "loss_step"}
+"""Fields that a metric takes from the summary of its reports."""
 
 
 class Printed(msgspec.Struct, frozen=True):
-    """Printed of a report: the process that printed it, and the position of the chunk."""
+    """Source of a report: the process that printed it, and the position of the chunk."""
 
     job: str
     attempt: int
@@ -32,27 +37,12 @@ def make_metric(printed: Printed, state: TrackState) -> JobMetric:
     summary = summarise(state.window)
     newest, oldest = state.window[-1], state.window[0]
     clocked = summary.method in ("timestamps", "arrival") and oldest is not newest
-    return JobMetric(
-        id=derived_id("metric", printed.job, printed.position, newest.line),
-        job=printed.job,
-        attempt=printed.attempt,
-        node=printed.node,
-        rank=printed.rank,
-        time=newest.time,
-        step=summary.step,
-        step_name=summary.step_name,
-        step_total=summary.step_total,
-        epoch=summary.epoch,
-        epoch_total=summary.epoch_total,
-        left_s=summary.left_s,
-        step_time_s=summary.step_time_s,
-        throughput=summary.throughput,
-        throughput_unit=summary.throughput_unit,
-        loss=summary.loss if summary.has_loss else state.loss,
-        loss_not_finite=summary.loss is None if summary.has_loss else state.loss_not_finite,
-        loss_step=state.loss_step if state.loss_not_finite or summary.loss_step is None else summary.loss_step,
-        confidence=summary.confidence,
-        method=summary.method,
+    losses: dict[str, Any] = {"loss": summary.loss, "loss_not_finite": summary.loss is None} if summary.has_loss else {}
+    if summary.loss_step is not None and not state.loss_not_finite:
+        losses["loss_step"] = summary.loss_step
+    return msgspec.structs.replace(
+        _metric(printed, state, summary, newest.line, newest.time),
+        **losses,
         reports=len(state.window),
         since=oldest.time,
         since_step=oldest.step if summary.step is not None else None,
@@ -64,35 +54,26 @@ def make_metric(printed: Printed, state: TrackState) -> JobMetric:
 def metric_before(view: ClassifiedChunk, state: TrackState, place: int, reports: int) -> JobMetric:
     """Return a metric for line `place` of a chunk without reports: with the numbers of the reports before it."""
     known = summarise(state.window) if state.window else None
+    metric = _metric(Printed.of(view), state, known, view.numbers[place], view.times[place])
+    return msgspec.structs.replace(metric, reports=reports, evidence=[view.evidence(place)])
+
+
+def _metric(printed: Printed, state: TrackState, summary: Summary | None, line: int, time: float) -> JobMetric:
+    numbers: dict[str, Any] = {name: getattr(summary, name) for name in _SUMMARISED} if summary else {}
     return JobMetric(
-        id=derived_id("metric", view.job, view.position, view.numbers[place]),
-        job=view.job,
-        attempt=view.attempt,
-        node=view.node,
-        rank=view.rank,
-        time=view.times[place],
-        step=known.step if known else None,
-        epoch=known.epoch if known else None,
-        step_time_s=known.step_time_s if known else None,
-        throughput=known.throughput if known else None,
-        throughput_unit=known.throughput_unit if known else None,
+        id=derived_id("metric", printed.job, printed.position, line),
+        job=printed.job,
+        attempt=printed.attempt,
+        node=printed.node,
+        rank=printed.rank,
+        time=time,
         loss=state.loss,
         loss_not_finite=state.loss_not_finite,
         loss_step=state.loss_step,
-        confidence=known.confidence if known else 0.0,
-        method=known.method if known else "unknown",
-        reports=reports,
-        evidence=[view.evidence(place)],
+        **numbers,
     )
 
 
 def _evidence(report: Report, printed: Printed) -> Evidence:
-    return Evidence(
-        topic=printed.position.topic,
-        partition=printed.position.partition,
-        offset=report.offset,
-        line=report.line,
-        text=report.text,
-        rank=printed.rank,
-        stream=printed.stream,
-    )
+    position = {"topic": printed.position.topic, "partition": printed.position.partition, "offset": report.offset}
+    return Evidence(**position, line=report.line, text=report.text, rank=printed.rank, stream=printed.stream)

@@ -6,8 +6,10 @@ from functools import lru_cache
 from ..classified_chunk import PROGRESS, ClassifiedChunk
 from ..grammar.extractor import LONGEST
 
-_NOT_FINITE = re.compile(r"(?i)loss[^\d]{0,24}?(?<![a-z])(?:nan|inf(?:inity)?)(?![a-z])")
-_FINITE = re.compile(r"(?i)loss[^\d]{0,24}?\d")
+_FORMS = {
+    "not_finite": re.compile(r"(?i)loss[^\d]{0,24}?(?<![a-z])(?:nan|inf(?:inity)?)(?![a-z])"),
+    "finite": re.compile(r"(?i)loss[^\d]{0,24}?\d"),
+}
 _READ = 2000
 """Characters that are read of a line which is longer than its template."""
 
@@ -17,7 +19,7 @@ def is_not_finite(text: str) -> bool | None:
     """Return whether the loss in a line, or in its template, is no finite number; None where it holds none."""
     if "oss" not in text and "OSS" not in text:
         return None
-    return True if _NOT_FINITE.search(text) else False if _FINITE.search(text) else None
+    return True if _FORMS["not_finite"].search(text) else False if _FORMS["finite"].search(text) else None
 
 
 def begins_at(view: ClassifiedChunk) -> int | None:

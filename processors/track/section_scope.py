@@ -11,14 +11,16 @@ import msgspec
 from ..classified_chunk import ClassifiedChunk
 from ..grammar.prefix import strip_prefix
 
-_LOOP = re.compile(r"\s*\d+(?:\.\d+)?%.*?\b(\d+)(?:/|\s+of\s+)(\d+)")
-_BEGINS = re.compile(r"(?i)\b(?:start\w*|begin\w*|now|running|comput\w+)\b")
-_OTHER_WORK = re.compile(
-    r"(?i)\b(?:pre-?process|extract|decod|encod|predict|eval|validat|test|infer|generat|convert|render|transcrib|translat"
-    r"|synthesi[sz]|detect)\w*+"
-)
-_AHEAD = re.compile(r"(?:\.\.\.|…|:|[-=*#]{2})$")
-_TRAINS = re.compile(r"(?i)train|epoch|tun(?:e|ing)\b|learn")
+_FORMS = {
+    "loop": re.compile(r"\s*\d+(?:\.\d+)?%.*?\b(\d+)(?:/|\s+of\s+)(\d+)"),
+    "begins": re.compile(r"(?i)\b(?:start\w*|begin\w*|now|running|comput\w+)\b"),
+    "other_work": re.compile(
+        r"(?i)\b(?:pre-?process|extract|decod|encod|predict|eval|validat|test|infer|generat|convert|render|transcrib|translat"
+        r"|synthesi[sz]|detect)\w*+"
+    ),
+    "ahead": re.compile(r"(?:\.\.\.|…|:|[-=*#]{2})$"),
+    "trains": re.compile(r"(?i)train|epoch|tun(?:e|ing)\b|learn"),
+}
 
 
 class SectionState(msgspec.Struct, array_like=True):
@@ -94,7 +96,7 @@ class SectionScope:
         if "%" not in line or "oss" in line:
             return 0, 0
         begin = _message(self._templates[place])
-        found = _LOOP.match(line, begin, begin + 500)  # the longest bar that terminals draw
+        found = _FORMS["loop"].match(line, begin, begin + 500)  # the longest bar that terminals draw
         return (int(found[1]), int(found[2])) if found else (0, 0)
 
     def _is_transparent(self, place: int) -> bool:
@@ -112,8 +114,8 @@ def _message(template: str) -> int:
 @lru_cache(maxsize=4096)
 def _announces(template: str) -> bool:
     """Return whether the lines of `template` announce other work than training."""
-    if len(template) >= 200 or not _AHEAD.search(template.rstrip()) or _TRAINS.search(template):
+    if len(template) >= 200 or not _FORMS["ahead"].search(template.rstrip()) or _FORMS["trains"].search(template):
         return False  # longer lines are no headings
-    begins = _BEGINS.search(template)
-    works = _OTHER_WORK.finditer(template)
+    begins = _FORMS["begins"].search(template)
+    works = _FORMS["other_work"].finditer(template)
     return any(work[0].endswith("ing") or (begins is not None and work.start() > begins.start()) for work in works)

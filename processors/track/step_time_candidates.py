@@ -22,20 +22,22 @@ THRESHOLD = 0.5
 """Minimum score for reporting a step time."""
 _FEW = 4
 """One report in so many must hold a field. A summary at the end may call anything a speed."""
-_PART = re.compile(
-    r"(?i)(?:^|[^a-z])(?:data|load\w*|read\w*|fwd|forward|bwd|backward|optim\w*|opt|comm|sync|wait\w*|h2d|io|ckpt|save\w*|gen"
-    r"|generation|rollout|reward|actor|critic|ref|adv|update_\w+|loader|batch_?gen\w*|all_?reduce|allgather|grad\w*|preprocess\w*|compile)"
-    r"(?:[^a-z]|$)"
-)
-_PASS = re.compile(r"(?i)(?:^|[^a-z])(?:fwd|forward|bwd|backward)(?:[^a-z]|$)")
-_WHOLE = re.compile(r"(?i)(?:^|[^a-z])(?:step|iter|iteration|total|took|dt|batch)(?:[^a-z]|$)")
-_OF_EPOCHS = re.compile(r"(?i)^span:(?:.*[^a-z])?epochs?(?:[^a-z]|$)")
-_INTERVAL = re.compile(
-    r"(?i)(?:^|[^a-z])(?:since (?:the )?last|interval|(?:steps|iter\w*|batches) (?:in|took|take))(?:[^a-z]|$)"
-)
-"""Names of times of all steps since the report before."""
-_UNDECIDED = re.compile(r"(?i)(?:^|[^a-z])(?:took|taken|elapsed|spent)(?:[^a-z]|$)")
-"""Names of times that are of one step or of all since the report before: only a clock decides."""
+_FORMS = {
+    "part": re.compile(
+        r"(?i)(?:^|[^a-z])(?:data|load\w*|read\w*|fwd|forward|bwd|backward|optim\w*|opt|comm|sync|wait\w*|h2d|io|ckpt|save\w*|gen"
+        r"|generation|rollout|reward|actor|critic|ref|adv|update_\w+|loader|batch_?gen\w*|all_?reduce|allgather|grad\w*|preprocess\w*|compile)"
+        r"(?:[^a-z]|$)"
+    ),
+    "pass": re.compile(r"(?i)(?:^|[^a-z])(?:fwd|forward|bwd|backward)(?:[^a-z]|$)"),
+    "whole": re.compile(r"(?i)(?:^|[^a-z])(?:step|iter|iteration|total|took|dt|batch)(?:[^a-z]|$)"),
+    "of_epochs": re.compile(r"(?i)^span:(?:.*[^a-z])?epochs?(?:[^a-z]|$)"),
+    # Names of times of all steps since the report before.
+    "interval": re.compile(
+        r"(?i)(?:^|[^a-z])(?:since (?:the )?last|interval|(?:steps|iter\w*|batches) (?:in|took|take))(?:[^a-z]|$)"
+    ),
+    # Names of times that are of one step or of all since the report before: only a clock decides.
+    "undecided": re.compile(r"(?i)(?:^|[^a-z])(?:took|taken|elapsed|spent)(?:[^a-z]|$)"),
+}
 
 
 def candidates(window: Sequence[Report], paces: Sequence[ObservedStepTime]) -> list[StepTimeCandidate]:
@@ -79,7 +81,7 @@ def _keys(window: Sequence[Report]) -> list[str]:
     """Return the printed times that may be of a step: not those that only grow, or are of epochs by name."""
     clocks = growing(window)
     keys = dict.fromkeys(key for report in window for key in report.times)
-    return [key for key in keys if key not in clocks and not _OF_EPOCHS.match(key)]
+    return [key for key in keys if key not in clocks and not _FORMS["of_epochs"].match(key)]
 
 
 def _of_time(window: Sequence[Report], key: str, clock: ObservedStepTime | None) -> StepTimeCandidate | None:
@@ -94,9 +96,9 @@ def _of_time(window: Sequence[Report], key: str, clock: ObservedStepTime | None)
         return None  # a total, most likely
     what = f"`{name}`" if name else "a time without a name"
     stated = StepTimeCandidate(what, "stated", seconds, 0.0, "printed", key=key)
-    is_part = _PART.search(name) is not None and not _is_name_of_counter(name, counted)
+    is_part = _FORMS["part"].search(name) is not None and not _is_name_of_counter(name, counted)
     if len(values) * _FEW < len(window):
-        once = role == "step" and not is_part and (not name or _WHOLE.search(name))
+        once = role == "step" and not is_part and (not name or _FORMS["whole"].search(name))
         return scored(stated, THRESHOLD, "printed in few reports", agrees=False) if once else None
     if len(values) >= 4 and _counts_up(values):
         return scored(stated, 0.0, "grows like a counter: no time of a step", agrees=False)
@@ -105,11 +107,11 @@ def _of_time(window: Sequence[Report], key: str, clock: ObservedStepTime | None)
     score, why = _prior(role, counted), "printed"
     if role == "span" and sum(len(report.times) for report in counted) == len(values):
         score += 0.15  # the only time there is
-    if role == "span" and _INTERVAL.search(name):
+    if role == "span" and _FORMS["interval"].search(name):
         score += 0.15
     if is_part:
         score, why = score - 0.35, "its name is that of a part"
-    elif _WHOLE.search(name):
+    elif _FORMS["whole"].search(name):
         score += 0.15
     return compare(replace(stated, score=score, why=why), clock, interval=True, mean=fmean(values))
 
@@ -142,8 +144,8 @@ def _spread_over_interval(candidate: StepTimeCandidate, window: Sequence[Report]
     apart = [steps_between(earlier, later) for earlier, later in pairs(window)]
     stride = median(apart) if apart and not candidate.key.startswith("step:") else 1
     long = candidate.seconds * stride >= 1800.0  # half an hour between two reports is too long
-    if stride <= 1 or not (long or _INTERVAL.search(candidate.key)):
-        return None if stride > 1 and _UNDECIDED.search(candidate.key) else candidate
+    if stride <= 1 or not (long or _FORMS["interval"].search(candidate.key)):
+        return None if stride > 1 and _FORMS["undecided"].search(candidate.key) else candidate
     what = f"{candidate.what} over {stride:g} steps"
     why = "of one step, it would be half an hour to the next report" if long else "its name is that of an interval"
     return replace(candidate, what=what, seconds=candidate.seconds / stride, why=why, stride=stride)
@@ -153,7 +155,7 @@ def _without_shorter_than_passes(
     found: Sequence[StepTimeCandidate], window: Sequence[Report]
 ) -> list[StepTimeCandidate]:
     """Return the candidates that are as long as the forward and backward passes of a step, and the passes themselves."""
-    passes = {key for report in window for key in report.times if _PASS.search(key)}
+    passes = {key for report in window for key in report.times if _FORMS["pass"].search(key)}
     longest = max((median(report.times[key] for report in window if key in report.times) for key in passes), default=0)
     return [candidate for candidate in found if candidate.key in passes or candidate.seconds >= 0.9 * longest]
 

@@ -13,9 +13,11 @@ from ..grammar.prefix import strip_prefix
 from .state import TrackState
 
 _ROW = "r"
-_FIRST_ROW = re.compile(f"(?<!{_ROW}){_ROW}")
-_NOT_OF_A_ROW = re.compile(r"(?<!\d)(?<!\d )[GKMk]|[B-DHJLO-RT-Zb-cgjlo-rt-z]")
-"""Letters that no number, no unit of time and no date in a row has."""
+_FORMS = {
+    "first_row": re.compile(f"(?<!{_ROW}){_ROW}"),
+    # Letters that no number, no unit of time and no date in a row has.
+    "not_of_a_row": re.compile(r"(?<!\d)(?<!\d )[GKMk]|[B-DHJLO-RT-Zb-cgjlo-rt-z]"),
+}
 
 
 def find_header(view: ClassifiedChunk, state: TrackState) -> None:
@@ -27,7 +29,7 @@ def find_header(view: ClassifiedChunk, state: TrackState) -> None:
             _ROW if letter == PROGRESS and template in rows else letter
             for letter, template in zip(view.classes, view.templates, strict=True)
         )
-        for found in _FIRST_ROW.finditer(marks):
+        for found in _FORMS["first_row"].finditer(marks):
             _look_above(view, state, found.start(), headers)
     state.pending = _last_header(view, len(view.lines), headers) or state.pending
 
@@ -56,7 +58,7 @@ def _last_header(view: ClassifiedChunk, before: int, headers: set[str]) -> str:
 def _may_be_row(template: str) -> bool:
     """Return whether the lines of `template` may be rows of numbers."""
     body = table.part(strip_prefix(template))
-    return body[:1] in frozenset("0123456789+-. |\t\x1b") and not _NOT_OF_A_ROW.search(body)
+    return body[:1] in frozenset("0123456789+-. |\t\x1b") and not _FORMS["not_of_a_row"].search(body)
 
 
 @lru_cache(maxsize=4096)

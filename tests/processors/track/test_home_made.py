@@ -133,9 +133,9 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         [f"Epoch {i} Loss: {loss(i):.4f} | Acc: 45.100% ({14 * i}/{32 * i})" for i in range(1, 41)],
         {"epoch": 40.0, "step": None, "loss": 2.2},
     ),
-    "took, over an interval": (
+    "took, of one step or of an interval": (
         [f"step {20 * i} loss {loss(i):.4f} 86.5 samples/s took 7.40s" for i in range(1, 41)],
-        {"step": 800, "step_time_s": 0.37},
+        {"step": 800, "step_time_s": None, "throughput": 86.5},
     ),
     "a counter and measures of any name": (
         [f"19:{i:02}:00 | INFO     | [LOOP] step={100 * i} confidence=0.85 avg=0.{700 + i}" for i in range(1, 41)],
