@@ -1,6 +1,6 @@
 """MLPerf's own log lines: `:::MLLOG {json}`, `:::MLL time key: {json}` and `:::MLPv0.5.0 model time (file) key: value`.
 
-What they report beside a training's counters (`processors/read/events.py`) stands behind a key. Source: MLCommons logging package and the
+Losses, rates and step times follow a key; counters are read by `processors/read/events.py`. Source: MLCommons logging package and the
 logging rules of MLPerf Training.
 """
 

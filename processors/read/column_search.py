@@ -114,18 +114,18 @@ def _chosen(
 
 def steps(state: KeptSeries) -> list[CounterValue]:
     """Return the newest values of the step, oldest first; none where no counter is likely enough, or several are."""
-    told = [
+    values = [
         CounterValue(int(value), row.line, row.arrival, row.stamp)
         for row, value in _values(state, state.step)
         if value is not None
     ]
-    return sorted(told, key=lambda each: each.line)
+    return sorted(values, key=lambda each: each.line)
 
 
 def losses(state: KeptSeries) -> list[LossValue]:
     """Return the newest values of the loss, oldest first; none where no column is likely enough, or several are."""
-    told = [LossValue(value, row.line) for row, value in _values(state, state.loss)]
-    return sorted(told, key=lambda each: each.line)
+    values = [LossValue(value, row.line) for row, value in _values(state, state.loss)]
+    return sorted(values, key=lambda each: each.line)
 
 
 def _values(state: KeptSeries, chosen: Chosen | None) -> Iterator[tuple[KeptRow, float | None]]:

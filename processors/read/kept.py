@@ -44,7 +44,7 @@ class KeptRow(msgspec.Struct, array_like=True):
 
 
 class KeptTemplate(msgspec.Struct, array_like=True):
-    """The newest rows of a template, oldest first. `text` is a line of it, which tells it again; `header` names its columns."""
+    """The newest rows of a template, oldest first. `text` is one of its lines; `header` names its columns."""
 
     text: str
     key: int
@@ -60,7 +60,7 @@ class Chosen(msgspec.Struct, array_like=True):
         columns: Key of the template and index of each.
         end: The end that they count to, as printed; empty where they count to none.
         score: Log odds.
-        margin: Those by which what says otherwise is less likely.
+        margin: Lead over the columns with another value, in log odds.
         bar: They stand in a bar.
     """
 
@@ -72,7 +72,7 @@ class Chosen(msgspec.Struct, array_like=True):
 
 
 class KeptSeries(msgspec.Struct):
-    """What is kept of one stream.
+    """The newest rows of one stream.
 
     Attributes:
         templates: Those whose numbers vary, the one printed last at the end.
@@ -83,8 +83,8 @@ class KeptSeries(msgspec.Struct):
         due: Rows after which the solver looks at them again.
         step: The columns of the training's step; null where none is likely enough.
         loss: Those of its loss.
-        settled: Reports tell all that the solver could, and it did not object: nothing is kept any more.
-        idle: Lines to pass over: those before told nothing new.
+        settled: Reports state step, speed and loss: nothing is kept any more.
+        idle: Lines to skip, because those before added nothing.
         rounds: How often that was so.
     """
 
@@ -111,7 +111,7 @@ def observe(
 
     `solve` is called now and then, after so many rows: what it finds does not depend on how lines are cut into chunks.
     """
-    dead, told = set(state.dead), False
+    dead, has_numbers = set(state.dead), False
     by_key = {kept.key: kept for kept in state.templates}
     for number, line, arrival in lines:
         if not line:
@@ -126,7 +126,7 @@ def observe(
         template = row.template
         if template.key in dead or len(line) > _LINE:
             continue
-        told = True
+        has_numbers = True
         _take(row, line, state, by_key)
         if not _varies(by_key[template.key]):
             dead.add(template.key)
@@ -139,7 +139,7 @@ def observe(
         if solve is not None and state.seen >= state.due:
             state.due = min(math.ceil(state.seen * OFTEN), state.seen + SELDOM)
             solve(state)
-    return told
+    return has_numbers
 
 
 def _take(row: Row, line: str, state: KeptSeries, by_key: dict[int, KeptTemplate]) -> None:

@@ -1,8 +1,8 @@
 """From lines to number series: every format becomes templates with columns of numbers, each value with its place and time.
 
 A template is a line without its prefix (rank, time, level, logger), its dates and its numbers. JSON, dict prints, key=value, bars
-and plain text need no reader of their own: what stands before and after a number tells its name and unit in all of them. The cells of
-a table take the names of its header.
+and plain text need no reader of their own: the text around a number holds its name and unit in all of them. The cells of a table take
+the names of its header.
 """
 
 import math
@@ -27,7 +27,7 @@ BEFORE, AFTER = 48, 24
 """Characters that a column keeps of the text on its two sides, at most up to the neighbouring numbers."""
 
 SLOT, BAR = "{}", "▉"
-"""What stands in a template for a number, and for what a bar is drawn with."""
+"""Text in a template in place of a number, and of the drawing of a bar."""
 _SINCE_1970 = (1.0e9, 2.2e9)
 """2001 to 2039."""
 _FORMS = {
@@ -93,7 +93,7 @@ class TemplateSeries:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one line says: its template and its numbers."""
+    """The template of a line and its numbers."""
 
     template: "LineTemplate"
     values: tuple[float, ...]
@@ -118,7 +118,7 @@ class LineTemplate:
         since_1970: Number that is the time of the line; -1 without one.
         rank: Begin and end of the launcher's rank; None without one.
         bare: It holds no word: a row of a table, if anything.
-        header: The names of its columns, where a header above tells them.
+        header: The names of its columns, where a header above gives them.
     """
 
     text: str
@@ -225,7 +225,7 @@ class SeriesReader:
         self._known: GenerationCache[LineTemplate | bool] = GenerationCache(FORMS)
 
     def read(self, line: str, place: int, arrival: float, header: Sequence[str] = ()) -> Row | None:
-        """Return what one line says; None where it holds no number. `header` names the columns of the table under way."""
+        """Return the row of a line; None where it holds no number. `header` names the columns of the table under way."""
         line = clean(line[: 4 * LONGEST])[:LONGEST].rstrip()
         form = line.translate(DIGITS)
         template = self._known.get(form)

@@ -187,13 +187,13 @@ def _assignments(name: str, points: Sequence[CounterPoint], state: EventState, t
         (Role.TOKEN, batch * length if batch and length else None, 1 / length if length else None),
         (Role.EPOCH, 1 / math.ceil(state.samples / batch) if state.samples and batch else None, state.samples),
     ):
-        said: list[str] = []
+        reasons: list[str] = []
         score = _prior(role, named, top) + min(1.0, len(points) / 10) * 0.3
         if role in (Role.SAMPLE, Role.TOKEN) and per and per > 1:
             fits = _multiples(differences, per)
             if fits >= 0.9:
                 score += 0.8 if role is Role.SAMPLE else 1.25
-                said.append(f"{fits:.0%} of its differences are multiples of {per:g}")
+                reasons.append(f"{fits:.0%} of its differences are multiples of {per:g}")
             else:
                 score -= 0.3
         if role is Role.EPOCH and samples is None and named is not Role.EPOCH:
@@ -201,9 +201,9 @@ def _assignments(name: str, points: Sequence[CounterPoint], state: EventState, t
         if seconds is None:
             score -= 0.4
         elif samples or role is not Role.EPOCH:
-            said.append(f"{seconds:.3g} s of training for each")
+            reasons.append(f"{seconds:.3g} s of training for each")
         if score > 0:
-            yield EventReading(name, role, per, samples, seconds, top, len(points), round(score, 3), tuple(said))
+            yield EventReading(name, role, per, samples, seconds, top, len(points), round(score, 3), tuple(reasons))
 
 
 def _seconds(points: Sequence[CounterPoint], total: float) -> float | None:

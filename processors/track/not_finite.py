@@ -28,9 +28,9 @@ def begins_at(view: ClassifiedChunk) -> int | None:
     place = view.classes.rfind(PROGRESS)
     while place >= 0:
         template = view.templates[place]
-        told = is_not_finite(template if len(template) < LONGEST else view.lines[place][:_READ])
-        if told is False:
+        not_finite = is_not_finite(template if len(template) < LONGEST else view.lines[place][:_READ])
+        if not_finite is False:
             break
-        first = place if told else first
+        first = place if not_finite else first
         place = view.classes.rfind(PROGRESS, 0, place)
     return first

@@ -8,7 +8,7 @@ from ..grammar.numbers import NUMBER
 from ..grammar.prefix import strip_prefix
 from ..grammar.stamps import difference
 from .reports import Report
-from .step_time_candidate import StepTimeCandidate
+from .step_time_candidates import StepTimeCandidate
 
 _LONGEST = 100
 """Characters of a template for a person."""

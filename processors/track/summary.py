@@ -12,11 +12,9 @@ from ..grammar.extractor import read_layout
 from ..grammar.numbers import NUMBER
 from ..grammar.prefix import strip_prefix
 from ..grammar.units import SAMPLES, UNNAMED
-from .pace import ObservedStepTime, paces, pairs, steps_between
+from .pace import ObservedStepTime, counted_throughput, paces, pairs, stated_throughput, steps_between
 from .reports import BAR, Report
-from .step_time_candidate import StepTimeCandidate, is_close, reference
-from .step_time_candidates import THRESHOLD, candidates, unsteady
-from .throughput import counted_throughput, stated_throughput
+from .step_time_candidates import THRESHOLD, StepTimeCandidate, candidates, is_close, reference, unsteady
 
 SHORTEST_S, LONGEST_S = 1e-9, 366 * 86_400.0
 """Limits of a step, in seconds: a nanosecond and a year."""

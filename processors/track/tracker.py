@@ -18,11 +18,10 @@ from ..read.column_search import ColumnSearch, WeighedColumn
 from ..read.events import is_structured, observe
 from ..read.roles import Proposer
 from . import tables
+from .completion import add_columns, add_events
 from .format_candidates import combine
 from .metric import Printed, make_metric, metric_before
 from .not_finite import begins_at
-from .of_columns import add_columns
-from .of_events import add_events
 from .reports import Report, add, read
 from .scan import Scan, is_bare_bar
 from .section_scope import SectionScope

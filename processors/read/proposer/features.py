@@ -1,4 +1,4 @@
-"""What a proposer sees of number columns: how their values behave, what stands around them, how they relate to their neighbours."""
+"""Features of number columns for a proposer: how values change, the text around them, how they relate to other columns."""
 
 import re
 from collections.abc import Sequence
@@ -226,7 +226,7 @@ def template_buckets(template: TemplateSeries) -> list[int]:
 
 
 def plain(text: str) -> str:
-    """Return `text` as n-grams are taken from it: letter case, camel case, the length of numbers and of gaps tell nothing."""
+    """Return `text` as n-grams are taken from it, without letter case, camel case, and the lengths of numbers and gaps."""
     return _FORMS["blanks"].sub(" ", _FORMS["digits"].sub("0", _FORMS["camel"].sub("_", text).lower()))
 
 
