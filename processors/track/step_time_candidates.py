@@ -8,8 +8,10 @@ that contradicts it is dropped, whatever its name; below a threshold no step tim
 import re
 from collections import Counter
 from collections.abc import Sequence
+from enum import Enum, auto
 from itertools import pairwise
 from statistics import fmean
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -75,6 +77,63 @@ def _are_equal(pace: ObservedStepTime) -> bool:
     return pace.method == "timestamps" and not pace.coarse and abs(pace.mean / pace.seconds - 1) < 0.05
 
 
+class Relation(Enum):
+    """How a candidate compares with a clock."""
+
+    EQUAL = auto()
+    NEAR = auto()
+    """It may leave out work outside steps (evaluations, checkpoints)."""
+    SMOOTHED = auto()
+    """Near, but it is the smoothed rate of a bar, and the clock is steady over eight differences or more."""
+    INTERVAL = auto()
+    """Equal, spread over the steps since the report before."""
+    NEAR_INTERVAL = auto()
+    HELD_BACK = auto()
+    """Longer than the clock, of lines that arrived late or were replayed."""
+    LONGER = auto()
+    SHORTER = auto()
+    MUCH_SHORTER = auto()
+    """Less than a fifth of a steady clock."""
+
+
+class Effect(NamedTuple):
+    """What a relation does to a score: factor, then addend; whether the clock agrees; the reason for a person."""
+
+    factor: float
+    addend: float
+    agrees: bool
+    why: str
+
+
+EFFECTS = {
+    Relation.EQUAL: Effect(1.0, 0.3, True, "agrees with the {clock} within {error:.0%}"),
+    Relation.NEAR: Effect(1.0, 0.05, True, "near the {clock}: {ratio:.0%} of their time"),
+    Relation.SMOOTHED: Effect(1.0, -0.3, True, "near the {clock}: {ratio:.0%} of their time"),
+    Relation.INTERVAL: Effect(1.0, 0.25, True, "agrees with the {clock} as the time of an interval"),
+    Relation.NEAR_INTERVAL: Effect(1.0, 0.05, True, "agrees with the {clock} as the time of an interval"),
+    Relation.HELD_BACK: Effect(0.8, 0.0, False, "contradicts the {clock}: {ratio:.3g} times their time"),
+    Relation.LONGER: Effect(0.2, 0.0, False, "contradicts the {clock}: {ratio:.3g} times their time"),
+    Relation.SHORTER: Effect(1.0, -0.1, False, "contradicts the {clock}: {ratio:.3g} times their time"),
+    Relation.MUCH_SHORTER: Effect(1.0, -0.6, False, "contradicts the {clock}: {ratio:.3g} times their time"),
+}
+"""Tuned on the corpus."""
+
+
+def relation_of(candidate: StepTimeCandidate, clock: ObservedStepTime, ratio: float, *, interval: bool) -> Relation:
+    """Return the relation for the `ratio` of a candidate's time to the clock's; `interval`: it may be of all steps since a report."""
+    steady = clock.unsteady <= _STEADY
+    if is_close(ratio):
+        return Relation.EQUAL
+    if _is_near(ratio):
+        return Relation.SMOOTHED if candidate.method == "rate" and steady and clock.count >= 8 else Relation.NEAR
+    per_step = ratio / clock.stride
+    if interval and clock.stride > 1 and _is_near(per_step):
+        return Relation.INTERVAL if is_close(per_step) else Relation.NEAR_INTERVAL
+    if ratio > 1:
+        return Relation.HELD_BACK if clock.method == "arrival" and ratio > 3 and not steady else Relation.LONGER
+    return Relation.MUCH_SHORTER if steady and ratio < 0.2 else Relation.SHORTER
+
+
 def compare(
     candidate: StepTimeCandidate, clock: ObservedStepTime | None, *, interval: bool, mean: float | None = None
 ) -> StepTimeCandidate:
@@ -88,38 +147,20 @@ def compare(
     """
     if clock is None:
         return candidate
-    steady = clock.unsteady <= _STEADY
-    source = "arrival of lines" if clock.method == "arrival" else "printed timestamps"
     ratio = candidate.seconds / clock.seconds
     if clock.method == "arrival" and is_close(candidate.seconds / clock.mean):
         ratio = candidate.seconds / clock.mean
-    if mean is not None and (clock.coarse or not steady) and is_close(mean / clock.mean):
+    if mean is not None and (clock.coarse or clock.unsteady > _STEADY) and is_close(mean / clock.mean):
         ratio = mean / clock.mean
-    if is_close(ratio):
-        return scored(
-            candidate, min(1.0, candidate.score + 0.3), f"agrees with the {source} within {abs(ratio - 1):.0%}"
-        )
-    if _is_near(ratio):
-        # Over eight differences a steady clock is better than the smoothed rate of a bar.
-        smoothed = candidate.method == "rate" and steady and clock.count >= 8
-        return scored(
-            candidate, candidate.score + (-0.3 if smoothed else 0.05), f"near the {source}: {ratio:.0%} of their time"
-        )
-    per_step = ratio / clock.stride
-    if interval and clock.stride > 1 and _is_near(per_step):
-        spread = replace(
-            candidate,
-            what=f"{candidate.what} over {clock.stride:g} steps",
-            seconds=candidate.seconds / clock.stride,
-            stride=clock.stride,
-        )
-        bonus = 0.25 if is_close(per_step) else 0.05
-        return scored(spread, candidate.score + bonus, f"agrees with the {source} as the time of an interval")
-    why = f"contradicts the {source}: {ratio:.3g} times their time"
-    if ratio > 1:
-        held_back = clock.method == "arrival" and ratio > 3 and not steady  # lines arrived late, or were replayed
-        return scored(candidate, candidate.score * (0.8 if held_back else 0.2), why, agrees=False)
-    return scored(candidate, candidate.score - (0.6 if steady and ratio < 0.2 else 0.1), why, agrees=False)
+    relation = relation_of(candidate, clock, ratio, interval=interval)
+    effect = EFFECTS[relation]
+    if relation in (Relation.INTERVAL, Relation.NEAR_INTERVAL):
+        what = f"{candidate.what} over {clock.stride:g} steps"
+        candidate = replace(candidate, what=what, seconds=candidate.seconds / clock.stride, stride=clock.stride)
+    score = candidate.score * effect.factor + effect.addend
+    source = "arrival of lines" if clock.method == "arrival" else "printed timestamps"
+    why = effect.why.format(clock=source, ratio=ratio, error=abs(ratio - 1))
+    return scored(candidate, min(1.0, score) if relation is Relation.EQUAL else score, why, agrees=effect.agrees)
 
 
 def scored(candidate: StepTimeCandidate, score: float, why: str, *, agrees: bool = True) -> StepTimeCandidate:

@@ -191,9 +191,9 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ],
         {"step": 40, "step_time_s": 1.0},
     ),
-    "what remains of more than the loop": (
+    "what remains of more than the loop falls by the time of a step": (
         lines(lambda i: f"step {5 * i}/400 loss {loss(i):.4f} ETA: {0.25 * (9000 - 5 * i):.2f}s"),
-        {"step": 200, "step_time_s": None, "loss": 2.2},
+        {"step": 200, "step_time_s": 0.25, "loss": 2.2},
     ),
     "frames of an environment": (
         lines(lambda i: f"{clock(2 * i)} fps: 64 fps total: 61 epoch: {i}/40 frames: {128 * i}"),
