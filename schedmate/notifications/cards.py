@@ -27,7 +27,7 @@ class Cards:
 
     Args:
         channel: Sends each message to the user alone.
-        users: Users who get cards; `*` stands for all.
+        users: Users who get cards; `*`: all users.
         read: Reads a card.
         delay_s: See `DELAY_S`.
     """
