@@ -12,7 +12,6 @@ COPY processors processors
 COPY sinks sinks
 COPY scheduler_bridge scheduler_bridge
 COPY schedmate schedmate
-COPY docs/man docs/man
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheel .
 
 FROM python:${PYTHON} AS installed

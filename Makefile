@@ -51,11 +51,7 @@ test: $(VENV)/.developing  ## lint, types and all tests, on real servers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	@failed=; \
-	$(QUICK) --hypothesis-profile thorough || failed=yes; \
-	$(BIN)/python -m pytest --hypothesis-profile thorough --numprocesses 2 --dist loadfile -m "$(SLOW)" || failed=yes; \
-	[ -z "$$failed" ] || { echo "Flaky, or broken: what failed runs once more, alone."; \
-	  $(BIN)/python -m pytest --last-failed --last-failed-no-failures none -v; }
+	WORKERS=$(WORKERS) tests/run.sh
 
 compose-test: $(VENV)/.developing  ## build the image and start the compose stack on a Docker engine of its own, as root
 	tests/servers/install.sh

@@ -3,7 +3,7 @@
 chunk → lines that are new, their classes, reports (`stream_reader.py`) → metrics and classified lines → the stages
 event, finding, answer → the stages
 
-The stages of each attempt hear of everything in their order (`stage.py`); what they return are the results.
+The stages of each attempt get everything in their order (`stage.py`); what they return are the results.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,9 +31,8 @@ from .formats.known import KnownFormats
 from .incarnation import Belonging, IncarnationMetrics, belonging
 from .job_of_ranks import rank_event
 from .model_questions import SAMPLED_STREAMS, cited, format_question
-from .settings import ProcessorSettings
 from .stage import AnyStage, StageInput
-from .stages import StageStates, all_stages
+from .stages import shipped_stages
 from .state import AttemptState, Early, JobState, StreamState
 from .stream_reader import StreamReader, attempt_passed_over, conflict, lines_passed_over
 from .track.format_candidates import METHOD_MODEL
@@ -52,7 +51,7 @@ class JobProcessor:
 
     Args:
         reader: Reads lines.
-        stages: In the order in which they hear of a record; all, as they are without settings, where not given.
+        stages: In the order in which they get a record; those that ship, with default settings, where not given.
         ask_models: Whether language models are asked about formats and verdicts, and lines and chunks are kept to ask about.
     """
 
@@ -70,13 +69,7 @@ class JobProcessor:
         ask_models: bool = False,
     ) -> None:
         self.reader = reader or StreamReader()
-        self.stages = tuple(stages or all_stages(ProcessorSettings()))
-        for stage in self.stages:
-            if stage.name not in StageStates.__struct_fields__:
-                kind = type(stage).__name__
-                raise TypeError(
-                    f"expected the field `{stage.name}` of StageStates in processors/stages.py for {kind}, found none"
-                )
+        self.stages = tuple(stages or shipped_stages())
         more = (topic for each in self.stages for topic in each.inputs)
         self.inputs = tuple(dict.fromkeys(["job-logs", "job-events", "pipe-events", *more]))
         self.ask_models = ask_models
@@ -95,12 +88,8 @@ class JobProcessor:
 
     def metric_groups(self) -> list[object]:
         """Return the metrics of all that it is made of, a group for each part."""
-        return [
-            self.attempts,
-            self.incarnations,
-            *self.reader.metric_groups(),
-            *(group for stage in self.stages for group in stage.metric_groups()),
-        ]
+        of_stages = dict.fromkeys(group for stage in self.stages for group in stage.metric_groups())
+        return [self.attempts, self.incarnations, *self.reader.metric_groups(), *of_stages]
 
     def fresh(self, key: str) -> JobState:
         """Return the state of job `key` before its first record."""
@@ -269,7 +258,7 @@ class JobProcessor:
                 continue
             attempt.ended = False
             for stage in self.stages:
-                results += stage.on_reopened(event.job, number, event.time, position, getattr(attempt, stage.name))
+                results += stage.on_reopened(event.job, number, event.time, position, attempt.state_of(stage))
         return results
 
     def _about(self, state: JobState, early: Early, record: NodeFinding | ModelAnswer) -> list[Record]:
@@ -303,7 +292,7 @@ class JobProcessor:
         return [
             made
             for stage in self.stages
-            for made in stage.on_superseded(job, number, time, position, getattr(attempt, stage.name))
+            for made in stage.on_superseded(job, number, time, position, attempt.state_of(stage))
         ]
 
     def _note(self, state: JobState, record: LogChunk | JobEvent) -> bool:
@@ -316,8 +305,9 @@ class JobProcessor:
         if begins:
             former = next(reversed(attempts.values()), None)
             attempts[number] = AttemptState(began=record.time)
-            for stage in self.stages if former else ():
-                stage.on_begun(getattr(attempts[number], stage.name), getattr(former, stage.name))
+            if former:
+                for stage in self.stages:
+                    stage.on_begun(attempts[number].state_of(stage), former.state_of(stage))
         attempt = attempts[number]
         attempt.records += 1
         newly_reported = reported and not attempt.reported
@@ -340,7 +330,7 @@ class JobProcessor:
         """Return what the stages make of `record`: each takes what the stages before it made, then `record` itself."""
         made: list[Record] = []
         for stage in self.stages:
-            own = getattr(attempt, stage.name)
+            own = attempt.state_of(stage)
             made = [out for earlier in made for out in (*stage.dispatch(earlier, position, own), earlier)]
             made += stage.dispatch(record, position, own)
         return made

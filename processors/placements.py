@@ -53,7 +53,7 @@ class PlacementsState(msgspec.Struct):
         """Return the reported nodes, then the claimed ones."""
         return [*self.nodes, *self.claimed]
 
-    def since(self, node: str) -> float | None:
+    def known_since(self, node: str) -> float | None:
         """Return since when the attempt is known to be on `node`; None where it is not."""
         found = self.nodes.get(node)
         return self.claimed.get(node) if found is None else found
@@ -74,6 +74,8 @@ class Placements(Stage[PlacementsState]):
     """Reports on which nodes an attempt is, and when it no longer is."""
 
     name = "placements"
+    state = PlacementsState
+    order = 10
 
     def __init__(self) -> None:
         self.metrics = PlacementMetrics()
@@ -136,7 +138,7 @@ class Placements(Stage[PlacementsState]):
 
     def _claim(self, node: str, time: float, state: PlacementsState) -> bool:
         """Note that a node is claimed; return whether that is new and believed."""
-        since = state.since(node)
+        since = state.known_since(node)
         if not _is_news(since, time) or (since is None and len(state.claimed) >= NODES):
             return False
         if state.claims < 1:
@@ -149,7 +151,7 @@ class Placements(Stage[PlacementsState]):
 
 def _report(node: str, time: float, state: PlacementsState) -> bool:
     """Note that a scheduler reported a node; return whether that is new."""
-    since = state.since(node)
+    since = state.known_since(node)
     if node not in state.nodes and len(state.nodes) >= NODES:
         return False
     if node in state.nodes and not _is_news(since, time):
@@ -177,7 +179,7 @@ def _end(job: str, attempt: int, time: float, state: PlacementsState) -> list[Pl
 
 
 def _placement(job: str, attempt: int, node: str, state: PlacementsState) -> Placement:
-    since = state.since(node) or 0.0
+    since = state.known_since(node) or 0.0
     return Placement(
         job=job,
         attempt=attempt,

@@ -11,6 +11,10 @@ from .activity.settings import ActivitySettings
 from .interference.settings import InterferenceSettings
 
 
+class NoSettings(BaseModel, frozen=True, extra="forbid"):
+    """No settings."""
+
+
 class ClassifierSettings(BaseModel, frozen=True, extra="forbid"):
     """How lines are classified."""
 
@@ -47,6 +51,11 @@ class QuestionSettings(BaseModel, frozen=True, extra="forbid"):
     ask_models: bool = Field(
         False,
         description="Whether workers ask model workers why attempts failed, and about log formats that are not known.",
+    )
+    failure_table: str = Field(
+        "",
+        description="Who decides where rules and model disagree on a failure: a file that `schedmate models table` printed. "
+        "Empty: the table that ships.",
     )
 
 

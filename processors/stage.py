@@ -1,13 +1,15 @@
-"""What a processor of a job is: it names what it reads and remembers, and implements what it wants to hear.
+"""The interface of a stage, a processor of a job: what it reads, its state and its settings.
 
-One record at a time walks through the stages of a job in their order (`processors/job.py`). What a stage returns goes to the stages
-after it, before the record itself does.
+One record at a time goes through the stages of a job in their order (`processors/job.py`). The results of a stage go to the stages after
+it, before the record itself does. Stages are found through the entry points `schedmate.stages`.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import msgspec
+from pydantic import BaseModel
 
 from schedmate_records import (
     Checkpoint,
@@ -22,24 +24,57 @@ from schedmate_records import (
 )
 
 from .classified_chunk import ClassifiedChunk
+from .settings import NoSettings, ProcessorSettings
+
+if TYPE_CHECKING:
+    from .diagnose.catalogue.entry import Signature
+    from .diagnose.failure_question import Table
 
 S = TypeVar("S", bound=msgspec.Struct)
 StageInput = ClassifiedChunk | JobEvent | JobMetric | Checkpoint | Failure | NodeFinding | GpuActivity | ModelAnswer
 
 
+@dataclass(frozen=True, slots=True)
+class StageSettings:
+    """The settings that a stage is made from.
+
+    Attributes:
+        processors: The section `processors`.
+        section: The stage's own section, an instance of `Stage.settings`.
+        signatures: The signatures of failures; None for those that ship.
+        failure_table: The table that decides where rules and a model disagree on a failure; None for the one that ships.
+    """
+
+    processors: ProcessorSettings
+    section: Any = field(default_factory=NoSettings)
+    signatures: "Sequence[Signature] | None" = None
+    failure_table: "Table | None" = None
+
+
 class Stage(Generic[S]):
-    """One processor of a job. Subclasses implement the methods that they need; all else passes them by.
+    """One processor of a job. Subclasses implement the methods that they need; the others do nothing.
 
     A stage holds nothing of a job itself. Its state belongs to one attempt of one job, comes in as an argument and is changed in place.
     The same records on the same state give the same results.
 
     Attributes:
-        name: Of its state: the field of `processors.stages.StageStates`.
+        name: The name of the entry point, of the state and of the settings section: lower-case letters, digits and `_`.
+        state: The type of the state of an attempt. Every field has a default.
         inputs: Topics that it reads in addition to the lines and events of a job, which every stage gets.
+        order: Place among the stages, in ascending order; those of the same order run by name. The stages that ship have 10 to 70.
+        settings: The model of the settings section `[name]`.
     """
 
     name: ClassVar[str]
+    state: type[S]
     inputs: ClassVar[tuple[str, ...]] = ()
+    order: ClassVar[int] = 100
+    settings: ClassVar[type[BaseModel]] = NoSettings
+
+    @classmethod
+    def from_settings(cls, settings: StageSettings) -> Self:
+        """Return the stage for the settings of an operator."""
+        return cls()
 
     def on_chunk(self, chunk: ClassifiedChunk, position: Position, state: S) -> Iterable[Record]:
         """Process new lines of a stream, with their classes. There are none if the stream reports that it is silent."""

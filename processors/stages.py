@@ -1,49 +1,34 @@
-"""The stages of a job: here each is registered.
+"""The stages that ship. `pyproject.toml` registers them as entry points, as another distribution registers its own."""
 
-What an operator sets of one is also named in `settings.py`, which commands read that run no stage.
-"""
+from collections.abc import Iterable
 
-from collections.abc import Sequence
-
-import msgspec
-
-from .activity.stage import ActivityMonitor, ActivityState
-from .advise.remaining.stage import Remaining, RemainingState
-from .alarms.monitor import AlarmMonitor, AlarmState
-from .checkpoints import Checkpoints, CheckpointsState
-from .diagnose import FailureHandler, Signature
-from .diagnose.stage import Diagnosis, DiagnosisState
-from .interference.monitor import InterferenceMonitor, InterferenceState
-from .placements import Placements, PlacementsState
+from .activity.stage import ActivityMonitor
+from .advise.remaining.stage import Remaining
+from .alarms.monitor import AlarmMonitor
+from .checkpoints import Checkpoints
+from .diagnose.stage import Diagnosis
+from .interference.monitor import InterferenceMonitor
+from .placements import Placements
 from .settings import ProcessorSettings
-from .stage import AnyStage
+from .stage import AnyStage, StageSettings
+
+SHIPPED: tuple[type[AnyStage], ...] = (
+    Placements,
+    AlarmMonitor,
+    InterferenceMonitor,
+    Checkpoints,
+    Remaining,
+    ActivityMonitor,
+    Diagnosis,
+)
 
 
-class StageStates(msgspec.Struct, kw_only=True):
-    """States of the stages of an attempt, each in the field of its `Stage.name`."""
-
-    placements: PlacementsState = msgspec.field(default_factory=PlacementsState)
-    alarms: AlarmState = msgspec.field(default_factory=AlarmState)
-    interference: InterferenceState = msgspec.field(default_factory=InterferenceState)
-    checkpoints: CheckpointsState = msgspec.field(default_factory=CheckpointsState)
-    remaining: RemainingState = msgspec.field(default_factory=RemainingState)
-    activity: ActivityState = msgspec.field(default_factory=ActivityState)
-    diagnosis: DiagnosisState = msgspec.field(default_factory=DiagnosisState)
+def shipped_stages(settings: StageSettings | None = None) -> list[AnyStage]:
+    """Return the stages that ship, in order. Without `settings` they have their defaults."""
+    used = settings or StageSettings(ProcessorSettings())
+    return in_order(kind.from_settings(used) for kind in SHIPPED)
 
 
-def all_stages(settings: ProcessorSettings, signatures: Sequence[Signature] | None = None) -> tuple[AnyStage, ...]:
-    """Return the stages, in the order in which they hear of a record.
-
-    Args:
-        settings: The operator's.
-        signatures: Of failures; those that ship where not given.
-    """
-    return (
-        Placements(),
-        AlarmMonitor(),
-        InterferenceMonitor(threshold=settings.slowdown_threshold, warmup_steps=settings.warmup_steps),
-        Checkpoints(),
-        Remaining(),
-        ActivityMonitor(settings.hang_seconds, settings.hang_confirmed_seconds, settings.gpus_idle_seconds),
-        Diagnosis(FailureHandler(signatures), ask_models=settings.ask_models),
-    )
+def in_order(stages: Iterable[AnyStage]) -> list[AnyStage]:
+    """Return `stages` in the order in which they get a record."""
+    return sorted(stages, key=lambda stage: (stage.order, stage.name))

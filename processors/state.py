@@ -1,10 +1,12 @@
 """What is remembered of a job between two chunks, in a form that can be stored."""
 
 from collections.abc import Iterator, MutableMapping
+from typing import TypeVar
 
 import msgspec
+import structlog
 
-from schedmate_records import ModelAnswer, NodeFinding, Position
+from schedmate_records import NOT_JSON, ModelAnswer, NodeFinding, Position
 
 from .budget import BudgetState
 from .classify.context import ClassifyContext
@@ -12,10 +14,14 @@ from .incarnation import FORMER
 from .keyed import KeyedState, Part
 from .new_lines import Numbering
 from .recent_chunks import RecentChunks
-from .stages import StageStates
+from .stage import Stage
 from .track.metric import Printed
 from .track.ranks import RanksState
 from .track.state import TrackState
+
+log = structlog.get_logger(__name__)
+
+S = TypeVar("S", bound=msgspec.Struct)
 
 STREAMS = 32_768
 """Streams of ranks that one job may have; beyond it the one that began first is forgotten."""
@@ -62,10 +68,11 @@ class StreamState(Part):
         return known
 
 
-class AttemptState(StageStates, kw_only=True):
+class AttemptState(msgspec.Struct, kw_only=True):
     """Everything remembered of one attempt of a job, but its streams.
 
     Attributes:
+        stages: State of each stage by its name; as it was stored until the stage needs it. `state_of` returns it.
         began: Time of its first record, or of the first event in which a scheduler reported it, in seconds since 1970.
         reported: A scheduler reported it; users' records alone only claim it (`attempts.py`).
         records: Number of chunks and events of it.
@@ -79,6 +86,7 @@ class AttemptState(StageStates, kw_only=True):
         rank_exit: Exit code and signal of the first rank that failed, else of the last that ended.
     """
 
+    stages: dict[str, msgspec.Raw] = {}
     began: float
     reported: bool = False
     records: int = 0
@@ -90,6 +98,21 @@ class AttemptState(StageStates, kw_only=True):
     ranks: RanksState = msgspec.field(default_factory=RanksState)
     open_ranks: set[int] = set()
     rank_exit: tuple[int | None, int | None] = (0, 0)
+
+    def state_of(self, stage: Stage[S]) -> S:
+        """Return the state of a stage, which the stage changes in place. One that cannot be read begins anew."""
+        stages: dict[str, msgspec.Struct] = self.stages  # type: ignore[assignment]  # `Raw` is how they come from the topic
+        known = stages.get(stage.name)
+        if isinstance(known, stage.state):
+            return known
+        made = stage.state()
+        if isinstance(known, msgspec.Raw):
+            try:
+                made = msgspec.json.decode(known, type=stage.state)
+            except NOT_JSON as error:
+                log.error("state_not_readable", stage=stage.name, error=str(error), then="it starts anew")
+        stages[stage.name] = made
+        return made
 
 
 class Early(msgspec.Struct, frozen=True):

@@ -5,16 +5,15 @@ import os
 import socket
 import time
 from collections.abc import Iterable
+from contextlib import closing
 
 from schedmate_records import Command, Decision, DecisionResult, OperatorCommand, Outcome, UserError
 from scheduler_bridge.commands import Commands
 from scheduler_bridge.ledger import Ledger
-from streams.transport import TransportError, outgoing
+from streams.transport import write_records
 
 from .assembly import producer_factory
 from .settings.settings import Settings
-
-ACKNOWLEDGED_S = 30.0  # seconds to wait for Kafka
 
 
 class NotWaiting(UserError):
@@ -104,10 +103,5 @@ def write(
         expires=expires,
         reason=reason,
     )
-    producer = producer_factory(settings)()
-    try:
-        producer.send(outgoing(record)).result(ACKNOWLEDGED_S)
-    except TimeoutError as error:
-        raise TransportError(f"expected an acknowledgement within {ACKNOWLEDGED_S:g} s, got none") from error
-    finally:
-        producer.close()
+    with closing(producer_factory(settings)()) as producer:
+        write_records(producer, [record])

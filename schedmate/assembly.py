@@ -9,19 +9,21 @@ from processors.classify.fallback import ModelClassifier
 from processors.classify.linear import LinearModel
 from processors.classify.phases import PhaseReader
 from processors.diagnose import InvalidSignature, Signature, load
+from processors.diagnose.failure_question.table import Table, parse, shipped
 from processors.formats import FormatReader, KnownFormats
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
 from processors.read.roles import Proposer
 from processors.settings import ProcessorSettings
-from processors.stages import all_stages
+from processors.stage import StageSettings
 from processors.stream_reader import StreamReader
 from processors.track.tracker import MetricTracker
 from streams.transport import Producer
 
 from .formats.files import configured_formats
 from .plugins.plugins import EMBEDDERS, PluginError, load_plugin
-from .settings.settings import Settings, SettingsError
+from .plugins.stages import installed_stages
+from .settings.settings import PluginSections, Settings, SettingsError
 
 
 def line_classifier(
@@ -42,6 +44,7 @@ def job_processor(
     linear: LinearModel | None = None,
     proposer: Proposer | None = None,
     formats: KnownFormats | None = None,
+    sections: PluginSections | None = None,
 ) -> JobProcessor:
     """Return all processors of a job.
 
@@ -50,6 +53,7 @@ def job_processor(
         linear: The line classifier's model; the one that ships where not given. Benchmarks give models that have not seen what they score.
         proposer: Of the roles of number columns; as `linear`.
         formats: The known formats, which may change while the processors run; those of the operator's file where not given.
+        sections: The settings of stages of other distributions; their defaults where not given.
     """
     return JobProcessor(
         StreamReader(
@@ -62,7 +66,10 @@ def job_processor(
                 ),
             ),
         ),
-        all_stages(settings, signatures(settings)),
+        installed_stages(
+            StageSettings(settings, signatures=signatures(settings), failure_table=failure_table(settings)),
+            sections or PluginSections(),
+        ),
         ask_models=settings.ask_models,
     )
 
@@ -87,6 +94,23 @@ def signatures(settings: ProcessorSettings) -> list[Signature]:
         ) from error
     except InvalidSignature as error:
         raise SettingsError(f"processors.signatures: {error}") from error
+
+
+def signatures_by_name(settings: ProcessorSettings) -> dict[str, Signature]:
+    """Return the catalogue by name. Raises as `signatures` does."""
+    return {one.name: one for one in signatures(settings)}
+
+
+def failure_table(settings: ProcessorSettings) -> Table:
+    """Return the table that combines rules and model: the operator's, or the one that ships. Raises `SettingsError` where it is refused."""
+    if not settings.failure_table:
+        return shipped()
+    try:
+        return parse(Path(settings.failure_table).read_bytes())
+    except (OSError, ValueError) as error:
+        raise SettingsError(
+            f"processors.failure_table: expected a file that `schedmate models table` printed: {error}"
+        ) from error
 
 
 def catalogue_files(settings: ProcessorSettings) -> list[Path]:

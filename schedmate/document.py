@@ -1,4 +1,4 @@
-"""Writes what is generated from the code into docs/: JSON Schema, AsyncAPI, the lists of metrics, rights and signatures, manual pages.
+"""Writes what is generated from the code into docs/: JSON Schema, AsyncAPI, the lists of metrics, rights and signatures.
 
 python -m schedmate.document docs
 """
@@ -20,7 +20,6 @@ from schedmate_records import BY_NAME, TOPICS, VERSION, Topic
 from streams.rights import ROLES
 from streams.topics import STATE_TOPICS
 
-from .cli.man_pages import man_pages
 from .services.metrics import GROUPS
 from .services.telemetry import metrics_of
 
@@ -28,7 +27,6 @@ from .services.telemetry import metrics_of
 def documents() -> dict[str, str]:
     """Return the text of every generated file, by its path below docs/."""
     written = {f"schemas/{topic.name}.json": _json(_schema(topic.record)) for topic in TOPICS}
-    written |= {f"man/{name}": page for name, page in man_pages().items()}
     return written | {
         "asyncapi.json": _json(_asyncapi()),
         "metrics.md": _metrics(),
@@ -214,11 +212,6 @@ def main() -> None:
     directory = Path(sys.argv[1])
     generated = documents()
     changed = 0
-    for page in (directory / "man").glob("*.1"):
-        if f"man/{page.name}" not in generated:
-            page.unlink()
-            changed += 1
-            sys.stdout.write(f"removed {page}\n")
     for name, text in generated.items():
         path = directory / name
         if path.exists() and path.read_text() == text:

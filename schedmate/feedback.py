@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from schedmate_records import (
     InvalidRecord,
     JobReference,
     LogChunk,
+    Opinion,
     UserError,
     check,
     decode,
@@ -21,15 +23,13 @@ from schedmate_records import (
 from sinks.clickhouse import QueryResult, ask
 from streams.accept import accept
 from streams.kafka import read_back
-from streams.transport import TransportError, outgoing
+from streams.transport import write_records
 
 from .approvals import person
 from .assembly import producer_factory
 from .connections import kafka_connection
 from .services.sink import clickhouse_reader
 from .settings.settings import Settings
-
-ACKNOWLEDGED_S = 30.0  # seconds to wait for Kafka
 
 _VERDICT = (
     "SELECT incarnation, attempt, id, signature FROM verdicts WHERE job = {job:String} "
@@ -81,18 +81,17 @@ def correct(settings: Settings, job: str, attempt: int | None, words: Mapping[st
 
 def send(settings: Settings, record: Feedback) -> None:
     """Write it to its topic, and return once Kafka has it. Raises `TransportError`."""
-    producer = producer_factory(settings)()
-    try:
-        producer.send(outgoing(record)).result(ACKNOWLEDGED_S)
-    except TimeoutError as error:
-        raise TransportError(f"expected an acknowledgement within {ACKNOWLEDGED_S:g} s, got none") from error
-    finally:
-        producer.close()
+    with closing(producer_factory(settings)()) as producer:
+        write_records(producer, [record])
 
 
 _SAID = (
     "SELECT id, job, attempt, toUnixTimestamp64Micro(time) / 1e6 AS time, user, cause, error_type, component, line, verdict_id, verdict, "
     "comment FROM corrections WHERE line != '' AND ({job:String} = '' OR job = {job:String}) ORDER BY time"
+)
+_JUDGED = (
+    "SELECT f.opinions, c.error_type FROM corrections AS c INNER JOIN failures AS f ON f.id = c.verdict_id "
+    "WHERE c.error_type != 'unknown' AND f.opinions NOT IN ('', '[]') ORDER BY c.time, c.id LIMIT 1 BY c.id"
 )
 _ENDS = (
     "SELECT job, argMax(state = 'COMPLETED' OR (state = '' AND exit_code = 0), attempt) FROM attempts "
@@ -114,6 +113,12 @@ def ends(settings: Settings) -> dict[str, bool]:
     return {job: bool(well) for job, well in _ask(settings, _ENDS, {}).rows}
 
 
+def judged_opinions(settings: Settings) -> Iterator[tuple[list[Opinion], ErrorType]]:
+    """Yield the opinions of rules and model of each corrected verdict, and the error type that the person states."""
+    for opinions, error_type in _ask(settings, _JUDGED, {}).rows:
+        yield msgspec.json.decode(opinions, type=list[Opinion]), ErrorType(error_type)
+
+
 def history(settings: Settings, hours: float) -> Iterator[LogChunk]:
     """Yield what jobs printed within `hours`, as far as Kafka keeps it. Raises `TransportError`."""
     for message in read_back(kafka_connection(settings.kafka), ["job-logs"], time.time() - hours * 3600):
@@ -126,8 +131,5 @@ def history(settings: Settings, hours: float) -> Iterator[LogChunk]:
 
 
 def _ask(settings: Settings, sql: str, values: Mapping[str, str]) -> QueryResult:
-    client = clickhouse_reader(settings.clickhouse)()
-    try:
+    with closing(clickhouse_reader(settings.clickhouse)()) as client:
         return ask(client, sql, values)
-    finally:
-        client.close()

@@ -1,5 +1,7 @@
 """The report of a month: goodput, what took the rest of the GPU time, and the worst nodes."""
 
+import re
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +11,8 @@ from clickhouse_connect.driver.client import Client
 from sinks.clickhouse import run
 
 Row = Mapping[str, Any]
+Table = tuple[str, Sequence[str], list[list[object]]]
+"""Title, columns and rows."""
 
 GROUPS = ("month", "user", "cause", "size", "job")
 """Groupings of the report: the whole month first."""
@@ -33,12 +37,17 @@ class MonthReport:
     nodes: Sequence[Row]
 
     @property
+    def is_empty(self) -> bool:
+        """Whether no attempt with GPUs started in the month."""
+        return not self.groups["month"]
+
+    @property
     def note(self) -> str:
         """A sentence on what the tables leave out; empty where they leave out nothing."""
         unknown = self.groups["month"][0]["unknown_gpu_hours"] if self.groups["month"] else 0
         return f"{_hours(unknown)} GPU hours of attempts without any report are not part of goodput." if unknown else ""
 
-    def tables(self) -> list[tuple[str, Sequence[str], list[list[object]]]]:
+    def tables(self) -> list[Table]:
         """Return the title, the columns and the rows of each table."""
         titles = {
             "month": "The month",
@@ -48,7 +57,29 @@ class MonthReport:
             "job": "By job",
         }
         found = [(titles[by], (by, *_COLUMNS), [_cells(row) for row in self.groups[by]]) for by in GROUPS]
-        nodes = [
+        return [*found, self.worst_nodes()]
+
+    def short_tables(self) -> list[Table]:
+        """Return goodput by cause and by user, and the worst nodes, in a few columns."""
+        columns = ("goodput", "GPU h", "failed")
+        places = [_COLUMNS.index(name) + 1 for name in columns]
+        found: list[Table] = [
+            (
+                title,
+                (by, *columns),
+                [[cells[0], *(cells[place] for place in places)] for cells in map(_cells, self.groups[by])],
+            )
+            for by, title in (("cause", "By cause"), ("user", "By user"))
+        ]
+        return [*found, self.worst_nodes()]
+
+    def summary(self) -> Mapping[str, object]:
+        """Return the numbers of the whole month by the name of their column; None for what is not known."""
+        return {} if self.is_empty else dict(zip(_COLUMNS, _cells(self.groups["month"][0])[1:], strict=True))
+
+    def worst_nodes(self) -> Table:
+        """Return the nodes with the least time between failures."""
+        nodes: list[list[object]] = [
             [
                 row["node"],
                 row["failures"],
@@ -58,7 +89,25 @@ class MonthReport:
             ]
             for row in self.nodes
         ]
-        return [*found, ("Worst nodes", _NODES, nodes)]
+        return "Worst nodes", _NODES, nodes
+
+
+def this_month() -> str:
+    """Return the present month (UTC), such as `2026-11`."""
+    return time.strftime("%Y-%m", time.gmtime())
+
+
+def is_month(text: str) -> bool:
+    """Return whether `text` names a month, as `this_month` does."""
+    return re.fullmatch(r"[12]\d{3}-(0[1-9]|1[0-2])", text) is not None
+
+
+def months_around(month: str) -> tuple[str, str]:
+    """Return the months before and after `month`."""
+    year, number = map(int, month.split("-"))
+    count = year * 12 + number - 1
+    before, after = (f"{each // 12:04}-{each % 12 + 1:02}" for each in (count - 1, count + 1))
+    return before, after
 
 
 def read_month(client: Client, month: str, limit: int = 10) -> MonthReport:

@@ -1,7 +1,7 @@
 """The state of an attempt of a job: a word, a reason, and since when. All screens, commands and messages use it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -92,11 +92,13 @@ class JobState:
         word: The state.
         reason: Cause, exit code or alarm, in few words; empty where the word is all that is known.
         since: When the attempt came into the state, in seconds since 1970; None where not known.
+        expressed: Kinds of the alarms that word and reason express.
     """
 
     word: StateWord
     reason: str = ""
     since: float | None = None
+    expressed: tuple[str, ...] = field(default=(), compare=False)
 
     def sentence(self, now: float) -> str:
         """Return the state in one line: `failed (exit code 1)`, `completed, loss NaN since step 125`, `silent for 21 min`."""
@@ -142,12 +144,22 @@ def job_state(
     if phase == "ended":
         word = _end_word(scheduler_state, exit_code, signal, cause)
         reason = "" if word is StateWord.CANCELLED else _reason(word, exit_code, signal, cause)
-        return JobState(word, reason or _worst(described), ended)
+        return JobState(word, reason, ended) if reason else _with_alarm(word, ended, described)
     hang = next((each for each in described if each.kind == AlarmKind.HANG), None)
-    others = [each for each in described if each is not hang]
     if hang:
-        return JobState(StateWord.SILENT, _worst(others), hang.since)
-    return JobState(StateWord.RUNNING, _worst(others), started)
+        others = [each for each in described if each is not hang]
+        return _with_alarm(StateWord.SILENT, hang.since, others, (hang.kind,))
+    return _with_alarm(StateWord.RUNNING, started, described)
+
+
+def _with_alarm(
+    word: StateWord, since: float | None, alarms: Iterable[StateAlarm], expressed: tuple[str, ...] = ()
+) -> JobState:
+    """Return the state with the most important of `alarms` as its reason: a loss that is no number, then the first that was raised."""
+    ordered = sorted(alarms, key=lambda each: (each.kind != AlarmKind.LOSS_NOT_FINITE, each.since))
+    if not ordered:
+        return JobState(word, "", since, expressed)
+    return JobState(word, _clause(ordered[0].detail), since, (*expressed, ordered[0].kind))
 
 
 def _end_word(scheduler_state: str, exit_code: int | None, signal: int | None, cause: str) -> StateWord:
@@ -178,12 +190,8 @@ def _is_empty(cause: str) -> bool:
     return cause.startswith(("exit_", "sig")) or cause in {"ended", "failed", "unknown", "other"}
 
 
-def _worst(alarms: Iterable[StateAlarm]) -> str:
-    """Return the most important alarm in few words: a loss that is no number, then the first that was raised."""
-    ordered = sorted(alarms, key=lambda each: (each.kind != AlarmKind.LOSS_NOT_FINITE, each.since))
-    if not ordered:
-        return ""
-    detail = ordered[0].detail
+def _clause(detail: str) -> str:
+    """Return the detail of an alarm as it continues a sentence."""
     first = detail.split(" ", 1)[0]
     return f"{first.lower()}{detail[len(first) :]}" if first.istitle() else detail
 

@@ -1,9 +1,9 @@
-"""Where a person finds the lines around a verdict: in another system, by a link, or by `schedmate logs`."""
+"""Where a person finds the lines of a job: in another system, by a link, or by `schedmate logs`."""
 
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -16,17 +16,24 @@ _AROUND_MS = 600_000
 """Time before and after a verdict, in milliseconds."""
 
 
-def log_link(template: str, job: str, verdict: Mapping[str, Any]) -> str:
-    """Return the link to the lines around a verdict, a row of `failures`; each value is quoted for an address."""
-    time: datetime = verdict["time"]
+STORE_LINES = (
+    "Set clickhouse.job_lines_days, for example to 7, run `schedmate migrate` and start `schedmate sink` again"
+)
+"""What to do where the lines of jobs are not stored."""
+
+
+def log_link(template: str, job: str, verdict: Mapping[str, Any] | None = None) -> str:
+    """Return the link to the lines around a verdict, a row of `failures`, or to the newest lines; each value is quoted for an address."""
+    time: datetime = verdict["time"] if verdict else datetime.now(UTC)
     moment = int(time.timestamp() * 1000)
+    verdict = verdict or {}
     known = {
         "job": job,
-        "attempt": verdict["attempt"],
-        "rank": verdict["rank"],
-        "node": verdict["node"],
-        "line": verdict["root_line"],
-        "text": verdict["root_text"],
+        "attempt": verdict.get("attempt"),
+        "rank": verdict.get("rank"),
+        "node": verdict.get("node"),
+        "line": verdict.get("root_line"),
+        "text": verdict.get("root_text"),
         "from": moment - _AROUND_MS,
         "to": moment + _AROUND_MS,
     }

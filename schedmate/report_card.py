@@ -11,7 +11,7 @@ from clickhouse_connect.driver.client import Client
 
 from sinks.clickhouse import ask
 
-from .explain import facts_of, read_records
+from .explain import JobFacts, JobRecords, facts_of, read_records
 from .job_state import StateWord
 from .times import short_span
 
@@ -134,6 +134,11 @@ def read_card(client: Client, job: str, attempt: int | None = None) -> ReportCar
     known = [row["attempt"] for row in (*records.verdicts, *records.events)]
     if not known or (facts := facts_of(client, records, max(known) if attempt is None else attempt)) is None:
         return None
+    return card_of(client, records, facts)
+
+
+def card_of(client: Client, records: JobRecords, facts: JobFacts) -> ReportCard:
+    """Return the report card of the attempt of `facts`. Raises as `read_card` does."""
     ran = facts.ran or {}
     started, ended = ran.get("started"), ran.get("ended")
     values = {**records.found.values(), "attempt": str(facts.attempt), "nodes": ran.get("nodes") or []}

@@ -45,11 +45,8 @@ class Bridge:
     nothing is decided about that, but decisions depend on it.
 
     Args:
-        actuator: The scheduler.
-        settings: What the operator allows.
         publish: Writes a record to its topic, and returns once it is acknowledged. What it raises goes through to the
             caller; the bridge's state is then as before the call, and nothing is done twice.
-        clock: Seconds since 1970.
         recall: Asked right before an action for what other bridges and people wrote meanwhile, should there be any: where two
             bridges divide the work, or one follows on another, a decision may have changed hands.
         keys: Its own decisions are signed with the first of them, and what none of them signed is not carried out; None: nothing is signed.

@@ -30,7 +30,6 @@ class Execution:
     """Acts on one scheduler.
 
     Args:
-        actuator: The scheduler.
         journal: Where each step is written down before and after it is taken.
         catch_up: Called before a step that comes long after the last question: takes in what other bridges and people wrote meanwhile.
         bundles: Where it is kept what was seen before a node is drained or a hung job ends; None: nowhere.

@@ -55,9 +55,7 @@ class Journal:
 
     Args:
         scheduler: The name of the scheduler, as in results.
-        settings: What the operator allows.
         publish: Writes a record to its topic, and returns once it is acknowledged.
-        clock: Seconds since 1970.
         keys: What decisions are signed with; None: nothing is signed.
     """
 

@@ -1,51 +1,30 @@
 """Metrics of the bridge. Every label value is there from the start, so that `increase()` sees its first event."""
 
-from prometheus_client import Counter, Gauge
-
 from schedmate_records import Outcome
+from schedmate_records.metrics import MetricFactory
 
 
 class BridgeMetrics:
     """What one bridge did since it started."""
 
     def __init__(self) -> None:
-        self.proposed = Counter("schedmate_bridge_proposed", "Decisions made and published.", registry=None)
-        self.repeats = Counter(
-            "schedmate_bridge_repeats", "Findings and decisions that were already known.", registry=None
+        make = MetricFactory("schedmate_bridge")
+        self.proposed = make.counter("proposed", "Decisions made and published.")
+        self.repeats = make.counter("repeats", "Findings and decisions that were already known.")
+        self.outcomes = make.counter(
+            "outcomes", "Decisions with a final result, by outcome (topic decision-results).", ["outcome"]
         )
-        self.outcomes = Counter(
-            "schedmate_bridge_outcomes",
-            "Decisions with a final result, by outcome (topic decision-results).",
-            ["outcome"],
-            registry=None,
-        )
-        self.refused = Counter(
-            "schedmate_bridge_refused", "Decisions refused, by guardrail.", ["guardrail"], registry=None
-        )
-        self.deferred = Counter(
-            "schedmate_bridge_deferred",
-            "Decisions delayed by an hourly limit, by limit.",
-            ["guardrail"],
-            registry=None,
-        )
-        self.waiting = Gauge("schedmate_bridge_waiting", "Decisions that wait.", registry=None)
-        self.awaiting_approval = Gauge(
-            "schedmate_bridge_awaiting_approval", "Decisions that wait for approval.", registry=None
-        )
-        self.stops = Gauge(
-            "schedmate_bridge_stops",
-            "Active stops. While there is one, no decision is carried out.",
-            registry=None,
-        )
-        self.actions_last_hour = Gauge(
-            "schedmate_bridge_actions_last_hour",
+        self.refused = make.counter("refused", "Decisions refused, by guardrail.", ["guardrail"])
+        self.deferred = make.counter("deferred", "Decisions delayed by an hourly limit, by limit.", ["guardrail"])
+        self.waiting = make.gauge("waiting", "Decisions that wait.")
+        self.awaiting_approval = make.gauge("awaiting_approval", "Decisions that wait for approval.")
+        self.stops = make.gauge("stops", "Active stops. While there is one, no decision is carried out.")
+        self.actions_last_hour = make.gauge(
+            "actions_last_hour",
             "Actions of the last hour that count towards a limit: of the cluster, of the user with most, and against the node with most.",
             ["scope"],
-            registry=None,
         )
-        self.scheduler_away = Counter(
-            "schedmate_bridge_scheduler_away", "Questions that the scheduler did not answer.", registry=None
-        )
+        self.scheduler_away = make.counter("scheduler_away", "Questions that the scheduler did not answer.")
         for outcome in Outcome:
             if outcome.final:
                 self.outcomes.labels(outcome.value)

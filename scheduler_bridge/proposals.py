@@ -28,11 +28,7 @@ log = structlog.get_logger(__name__)
 
 
 class Proposals:
-    """Asks the policies about each finding. Never asks the scheduler.
-
-    Args:
-        journal: What is known of decisions, and of jobs.
-    """
+    """Asks the policies about each finding. Never asks the scheduler."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal

@@ -22,7 +22,6 @@ class DecisionReview:
     """Looks at a decision about which nothing was done yet, and lets it wait, refuses it, or has it carried out.
 
     Args:
-        journal: What is known of decisions.
         execution: Carries out what no guardrail forbids.
         catch_up: Called right before an action: takes in what other bridges and people wrote meanwhile.
     """

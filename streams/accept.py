@@ -108,6 +108,8 @@ def _pipe_event(message: Message) -> JobEvent:
         reported += ["lines"]
     else:
         reported += ["command", "directory", "user", "branch", "name", "exit_code", "signal"]
+    if event.kind in (EventKind.RANK_STARTED, EventKind.RANK_ENDED):
+        reported += ["rank"]
     return JobEvent(**{name: getattr(event, name) for name in reported})
 
 

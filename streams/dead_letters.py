@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 
 from schedmate_records import BY_NAME, DeadLetter, InvalidRecord, Position, UserError, decode
 
@@ -95,11 +96,8 @@ def standing_at(connection: Connection, group: str, place: Position) -> Message:
 def skip(connection: Connection, group: str, message: Message, open_producer: Callable[[], Producer]) -> DeadLetter:
     """Keep `message` as a dead letter, then move `group` past it; done again it changes nothing more. Raises `TransportError`."""
     letter = refuse(message, f"skipped for {group} by an operator", "quarantine")
-    producer = open_producer()
-    try:
+    with closing(open_producer()) as producer:
         producer.send(outgoing(letter)).result(WRITTEN_WITHIN_S)
-    finally:
-        producer.close()
     place = message.position
     move(connection, group, Position(place.topic, place.partition, place.offset + 1))
     return letter

@@ -165,7 +165,7 @@ _ROLES = (
             "slowdowns",
             "quotas",
         ),
-        writes=("approvals",),
+        writes=("approvals", "formats"),
     ),
     Role("subscriber", "a scheduler of your own, through `subscribe`", reads=("decisions",), group="-subscriber"),
     Role(

@@ -3,7 +3,7 @@
 Two implementations: `kafka` (Apache Kafka through kafka-python) and `memory` (one process, no server).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
@@ -20,6 +20,7 @@ __all__ = [
     "Producer",
     "TransportError",
     "outgoing",
+    "write_records",
 ]
 
 
@@ -37,6 +38,20 @@ def outgoing(record: Record) -> Outgoing:
     """Return `record` as a message for its own topic, under its own key."""
     topic = topic_of(record)
     return Outgoing(topic.name, topic.key_of(record), encode(record))
+
+
+def write_records(producer: Producer, records: Iterable[Record]) -> None:
+    """Write records, each to its own topic, and return once the broker has all of them.
+
+    Raises:
+        TransportError: The broker refuses one, or does not acknowledge it within 30 seconds, for which Kafka's client itself tries.
+    """
+    sent = [producer.send(outgoing(each)) for each in records]
+    try:
+        for each in sent:
+            each.result(30.0)
+    except TimeoutError as error:
+        raise TransportError("expected an acknowledgement within 30 s, got none") from error
 
 
 class TransportError(UserError):

@@ -17,9 +17,6 @@ MAY_IMPORT = {
     "schedmate": {"schedmate_records", "processors", "streams", "sinks", "scheduler_bridge"},
 }
 
-PROGRAMS = ROOT / "schedmate" / "demo" / "jobs"
-"""Files that run as programs: they cannot import relatively."""
-
 
 @pytest.mark.parametrize("package", sorted(MAY_IMPORT))
 def test_a_package_imports_only_packages_below_it(package: str) -> None:
@@ -61,7 +58,6 @@ def test_imports_within_a_package_are_relative(package: str) -> None:
     found = {
         (str(file.relative_to(ROOT)), each.module)
         for file in (ROOT / package).rglob("*.py")
-        if file.parent != PROGRAMS
         for each in imports(file)
         if each.names and not each.level and each.module.partition(".")[0] == package
     }

@@ -1,4 +1,4 @@
-"""What wrong answers about formats do to the logs of the corpus: `python -m benchmarks.models.harm`.
+"""What wrong answers about formats do to the logs of the corpus: `python -m benchmarks.models.harm`, or to those of `--logs DIR`.
 
 Prints for each kind of wrong answer how many logs get worse in speed, step or loss than without a model. Random answers lie inside the
 schema; the others are made from the rules' own answer by a change that a hostile or weak model could make.
@@ -7,11 +7,10 @@ schema; the others are made from the rules' own answer by a change that a hostil
 import argparse
 import json
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.corpus.score import judge, stream_chunks
 from processors.formats import KnownFormats
 from processors.formats.defaults import rules_answer
 from processors.formats.layout import numbered_columns
@@ -21,9 +20,10 @@ from processors.prompts.schema import problem
 from processors.settings import ProcessorSettings
 from schedmate.analysis.analysis import analyze
 from schedmate.assembly import job_processor
-from schedmate_records import ColumnRole, FormatQuestion, KnownFormat, LogChunk, ModelQuestion, Reports
+from schedmate_records import ColumnRole, FormatQuestion, KnownFormat, ModelQuestion, Reports
 
-LOGS = Path(__file__).parents[1] / "corpus" / "logs"
+from .labelled_logs import LabelledLog, Verdicts, corpus_logs, logs_of
+
 POINTS = {"right": 1, "missing": 0, "wrong": -1}
 Content = dict[str, Any]
 Wrong = Callable[[FormatQuestion, random.Random], Content]
@@ -75,6 +75,34 @@ def no_training(question: FormatQuestion, _: random.Random) -> Content:
     return {**right(question), "training": "no"}
 
 
+def always_step(question: FormatQuestion, _: random.Random) -> Content:
+    """Call every number a step."""
+    return _alike(question, "step", "none")
+
+
+def always_loss(question: FormatQuestion, _: random.Random) -> Content:
+    """Call every number a loss."""
+    return _alike(question, "loss", "none")
+
+
+def always_time(question: FormatQuestion, _: random.Random) -> Content:
+    """Call every number a step time in seconds."""
+    return _alike(question, "step_time", "s")
+
+
+def _alike(question: FormatQuestion, role: str, unit: str) -> Content:
+    columns = range(1, len(numbered_columns(question)) + 1)
+    templates = [{"template": number, "reports": "training"} for number in range(1, len(question.templates) + 1)]
+    return {"training": "yes", "templates": templates, "columns": [_column(each, role, unit) for each in columns]}
+
+
+def next_column(question: FormatQuestion, _: random.Random) -> Content:
+    """Give each meaning to the number after the right one."""
+    answer, last = right(question), len(numbered_columns(question))
+    columns = [{**each, "column": each["column"] % last + 1} for each in answer["columns"]]
+    return {**answer, "columns": columns}
+
+
 def evaluation(question: FormatQuestion, _: random.Random) -> Content:
     """Call reports of the training those of an evaluation, and all others reports of the training."""
     answer, swapped = right(question), {"training": "evaluation", "evaluation": "training", "neither": "training"}
@@ -123,59 +151,91 @@ def wrong_steps(question: FormatQuestion, _: random.Random) -> Content:
     return {**answer, "columns": columns}
 
 
+# fmt: off
 WRONG: Mapping[str, Wrong] = {
     each.__name__: each
-    for each in (anything, plausible, no_training, evaluation, shuffled, other_loss, wrong_units, wrong_steps)
+    for each in (
+        anything,
+        plausible,
+        no_training,
+        always_step,
+        always_loss,
+        always_time,
+        next_column,
+        evaluation,
+        shuffled,
+        other_loss,
+        wrong_units,
+        wrong_steps,
+    )
 }
+# fmt: on
 
 
-def _verdicts(folder: Path, chunks: list[LogChunk], wrong: Wrong | None) -> dict[str, str]:
-    """Return how right speed, step and loss of a log are; with the answer `wrong`, or without a model."""
-    processor = job_processor(ProcessorSettings(ask_models=wrong is not None), formats=KnownFormats())
+def _read(log: LabelledLog, known: KnownFormat | None, asked: list[FormatQuestion] | None = None) -> Verdicts:
+    """Return how right speed, step and loss of a log are with the format `known`; the question about it is added to `asked`."""
+    processor = job_processor(
+        ProcessorSettings(ask_models=asked is not None), formats=KnownFormats([known] if known else ())
+    )
 
-    def ask(question: ModelQuestion, _: object) -> KnownFormat | None:
-        if question.format is None or wrong is None:
-            return None
-        prompt = format_prompt(question.format)
-        content = wrong(question.format, random.Random(str(folder.relative_to(LOGS))))
-        if found := problem(content, prompt.schema):
-            raise ValueError(f"{folder.name}: expected an answer inside the schema: {found}")
-        return PreparedFormatQuestion(prompt, question.format).answer(content, "wrong", 1.0)
+    def note(question: ModelQuestion, _: object) -> None:
+        if asked is not None and question.format is not None:
+            asked.append(question.format)
 
-    progress = analyze(folder, chunks, processor, ask=ask if wrong else None).contract()["progress"]
-    return judge(json.loads((folder / "truth.json").read_text()), progress, streamed=True)
+    progress = analyze(Path(log.name), log.read(), processor, ask=note if asked is not None else None).contract()
+    return log.judge(progress["progress"])
 
 
-def measure(folders: list[Path], kinds: Mapping[str, Wrong]) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield for each log and kind of wrong answer what got worse: fields with their verdict before and after."""
-    for folder in folders:
-        chunks = list(stream_chunks(folder))
-        before = _verdicts(folder, chunks, None)
+def _stated(question: FormatQuestion, content: Content) -> KnownFormat:
+    """Return the record of an answer. Raises `ValueError` for one outside the schema."""
+    prompt = format_prompt(question)
+    if found := problem(content, prompt.schema):
+        raise ValueError(f"expected an answer inside the schema: {found}")
+    return PreparedFormatQuestion(prompt, question).answer(content, "wrong", 1.0)
+
+
+def measure(
+    logs: Iterable[LabelledLog], kinds: Mapping[str, Wrong], seeds: int = 1
+) -> Iterator[tuple[str, str, int, list[str]]]:
+    """Yield for each log, kind of wrong answer and seed what got worse: fields with their verdict before and after."""
+    for log in logs:
+        asked: list[FormatQuestion] = []
+        before = _read(log, None, asked)
+        tried: dict[str, list[str]] = {}
         for name, wrong in kinds.items():
-            after = _verdicts(folder, chunks, wrong)
-            worse = [
-                f"{field}: {before[field]} → {after[field]}"
-                for field in before
-                if POINTS[after[field]] < POINTS[before[field]]
-            ]
-            yield str(folder.relative_to(LOGS)), name, worse
+            for seed in range(seeds):
+                content = wrong(asked[-1], random.Random(f"{log.name} {seed}")) if asked else {}
+                key = json.dumps(content)
+                if key not in tried:
+                    after = _read(log, _stated(asked[-1], content)) if asked else before
+                    tried[key] = [
+                        f"{field}: {before[field]} → {after[field]}"
+                        for field in before
+                        if POINTS[after[field]] < POINTS[before[field]]
+                    ]
+                yield log.name, name, seed, tried[key]
 
 
 def main() -> None:
     """Measure, and print what got worse and a count for each kind."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kinds", default=",".join(WRONG), help=f"some of {', '.join(WRONG)}, separated by commas")
-    parser.add_argument("--every", type=int, default=1, help="measure every so many-th log")
+    parser.add_argument("--every", type=int, default=1, help="measure every so many-th log of the corpus")
+    parser.add_argument("--seeds", type=int, default=3, help="answers of each kind to each log")
+    parser.add_argument("--logs", type=Path, help="folder of labelled logs instead of the corpus")
     given = parser.parse_args()
-    folders = sorted(each.parent for each in LOGS.glob("*/*/truth.json"))[:: given.every]
     kinds = {name: WRONG[name] for name in given.kinds.split(",")}
-    counts = dict.fromkeys(kinds, 0)
-    for log, name, worse in measure(folders, kinds):
-        counts[name] += bool(worse)
-        if worse:
-            print(f"{name}: {log}: {'; '.join(worse)}", flush=True)
-    for name, count in counts.items():
-        print(f"{name}: {count} of {len(folders)} logs worse")
+    worse, readings = dict.fromkeys(kinds, 0), dict.fromkeys(kinds, 0)
+    for log, name, seed, found in measure(
+        logs_of(given.logs) if given.logs else corpus_logs(given.every), kinds, given.seeds
+    ):
+        readings[name] += 1
+        worse[name] += bool(found)
+        if found:
+            print(f"{name} {seed}: {log}: {'; '.join(found)}", flush=True)
+    for name, count in worse.items():
+        print(f"{name}: {count} of {readings[name]} readings worse")
+    print(f"all: {sum(worse.values())} of {sum(readings.values())} readings worse")
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from benchmarks.simulate.elastic.sia import PROFILE_S, History, NoHistory, Sia, 
 from benchmarks.simulate.intervals import mean_and_interval
 from benchmarks.simulate.options import add_fresh, add_traces, parser
 from benchmarks.simulate.plots import Interval
+from benchmarks.simulate.retrieval import RECALL
 from benchmarks.simulate.tables import CASES, RESULTS
 from schedmate.simulate.job import Job, PackedWorkload, Run
 from schedmate.simulate.outcomes import completion_times, write_table
@@ -39,8 +40,6 @@ ARCHIVE = "sia/sia_workloads_traces.tar.gz"
 WORKLOADS = {"Philly": "philly", "Helios": "saturn", "Sia": "newtrace"}
 """By the names of Table 3, the folder."""
 EARLY = 0.2
-RECALL = {"MiniLM": 48 / 146, "hashed records": 32 / 146}
-"""Share of labelled jobs for which `python -m benchmarks.similar` finds a neighbour above a cosine of 0.90. All of these were right."""
 
 
 class SimilarJobs:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from benchmarks.forecast.org_linear import OrgLinear
 from benchmarks.simulate.spot_workloads import DAY, PAST_DAYS, START
-from processors.spot.cluster import Node, Request, needed, suits
+from processors.spot.cluster import Request, needed, suits
 from processors.spot.estimator import DemandEstimator, Estimator
 from processors.spot.forecast import Calibrated, Forecaster
 from processors.spot.forecast.baselines import Naive
@@ -68,38 +68,6 @@ class RandomVictims(Gfs):
         return victims, chosen
 
 
-class Undisturbed(HeadroomGfs):
-    """Ours, with high-priority jobs placed as if no spot job were there: where they leave the least room among themselves.
-
-    A spot job in the way goes, also where another node has idle GPUs, so that nodes stay whole for gangs. Spot jobs prefer nodes that no
-    high-priority job is on.
-    """
-
-    def choose(self, view: ClusterView, request: Request) -> int | None:
-        """Return the node for one pod; None where none has room, or where spot jobs are in the way on the best one."""
-        nodes = [node for node in view.nodes() if suits(node, request)]
-        if request.spot:
-            able = [node for node in nodes if node.idle >= needed(request)]
-            return min(able, key=lambda node: (node.hp_gpus > 0, node.idle, node.index)).index if able else None
-        able = [node for node in nodes if _room(node) >= needed(request)]
-        best = min(able, key=lambda node: (_room(node), -node.idle, node.index), default=None)
-        return best.index if best and best.idle >= needed(request) else None
-
-    def evictions(self, view: ClusterView, request: Request) -> tuple[Sequence[str], Sequence[int]] | None:
-        """Return who goes: on the nodes with the least room that suffice."""
-        nodes = sorted((node for node in view.nodes() if suits(node, request)), key=_room)
-        for most in sorted({_room(node) for node in nodes if _room(node) >= needed(request)}):
-            found = self.evictions_on(view, request, [node for node in nodes if _room(node) <= most])
-            if found is not None:
-                return found
-        return None
-
-
-def _room(node: Node) -> float:
-    """Return the GPUs that high-priority jobs leave."""
-    return node.gpus - node.hp_gpus
-
-
 class Neither(BestFit, RandomVictims):
     """GFS-sp: both."""
 
@@ -128,9 +96,6 @@ ESTIMATORS: Mapping[str, Callable[[], Estimator]] = {
 }
 
 
-OURS: Mapping[str, type[HeadroomGfs]] = {"ours": HeadroomGfs, "ours, undisturbed": Undisturbed}
-
-
 def manager(name: str, learnt: Learnt, hours: int = 1) -> Gfs:
     """Return one of the managers, with what was learnt."""
     settings = GfsSettings(guaranteed_h=hours)
@@ -139,7 +104,7 @@ def manager(name: str, learnt: Learnt, hours: int = 1) -> Gfs:
         return Gfs(START, settings, copy.deepcopy(learnt["peak"]))
     if name == "gfs, live":
         return Gfs(START, settings, copy.deepcopy(learnt["live"]))
-    if name in OURS:
-        return OURS[name](START, settings)
+    if name == "ours":
+        return HeadroomGfs(START, settings)
     kinds: Mapping[str, type[Gfs]] = {"gfs-s": BestFit, "gfs-p": RandomVictims, "gfs-sp": Neither}
     return kinds.get(name, Gfs)(START, fixed if name == "gfs-d" else settings, copy.deepcopy(learnt["orglinear"]))

@@ -1,16 +1,21 @@
-"""Case study 1 of SchedMate (Figures 10, 13c): packing with and without undoing bad packings, by the share of jobs whose speed shows.
+"""Case study 1 of SchedMate (Figures 10, 13c): Lucid with canceled packings, and durations and profiles of similar jobs.
 
-Replays Helios Venus (September 2020) and Philly with measured pairs: Lucid's (RTX 3090) and Gavel's (V100). Two packers, each beside a
-queue that packs nothing: Lucid, by the profile of each job, and one that packs whatever fits into memory. Assumed, for no trace holds it:
-the workload of each job but Venus's with Lucid's pairs (drawn from the measured ones); that 30 % of short profiles show a warm-up, so that
-a job seems to share well (SchedMate, section 4.1); that a fifth of the jobs end early; that no job saves, so that an evicted guest loses
-its work. The result so far is written after every case, and a run that was interrupted goes on where it was.
+Replays three months of Helios Venus and Philly with measured pairs: Lucid's (RTX 3090) and Gavel's (V100). Lucid profiles each job of up to
+8 GPUs for 200 s on two nodes set aside, and then queues it. SchedMate changes three parts, each alone and all together: packings that slow
+the host below 0.65 are undone, durations are those of three similar jobs, and jobs with a similar one are not profiled. Similar jobs are
+found for the share of jobs that was measured on labelled jobs, or for all.
+
+Assumed, because no trace contains it: the workload of each job, except for Venus with Lucid's pairs (whose authors assigned them); that
+30 % of profiles show a warm-up, so that a job seems to share well (SchedMate, section 4.1), while those of similar jobs are right; that a
+fifth of the jobs end early; that no job saves, so that an evicted guest loses its work. The result so far is written after every case, and
+an interrupted run continues.
 """
 
 import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -21,55 +26,84 @@ from benchmarks.simulate import plots
 from benchmarks.simulate.cases import Kept, measure
 from benchmarks.simulate.intervals import Floats, mean_and_interval
 from benchmarks.simulate.options import add_fresh, add_traces, parser
+from benchmarks.simulate.packing_workloads import PROFILER_NODES, WORKLOADS, read_workload
+from benchmarks.simulate.retrieval import RECALL
 from benchmarks.simulate.tables import CASES, RESULTS
-from schedmate.simulate.cluster import NodeSpec
-from schedmate.simulate.estimates import with_history
+from schedmate.simulate.cluster import Cluster, NodeSpec
 from schedmate.simulate.interference import PackedSpeeds, read_gavel_speeds, read_packed_speeds
 from schedmate.simulate.job import Job
-from schedmate.simulate.outcomes import completion_times, write_table
-from schedmate.simulate.policies.lucid import LARGEST_SCORE, Cancellation, Lucid
+from schedmate.simulate.outcomes import write_table
+from schedmate.simulate.policies.lucid import LARGEST_PACKED, LARGEST_SCORE, Cancellation, Lucid
+from schedmate.simulate.policies.ordered import Ordered
 from schedmate.simulate.replay import Scenario, replay
+from schedmate.simulate.simulation import Simulation
 from schedmate.simulate.throughput import quiet_times
-from schedmate.simulate.traces import read_jobs, read_nodes
 from schedmate.simulate.workloads.early_exits import with_early_exits
 
-RATES = (0.0, 0.25, 0.5, 0.75, 1.0)
+PROFILE_S = 200.0
 MISJUDGED = 0.3
 EARLY = 0.2
-PHILLY_NODES = 60
-PHILLY_JOBS = 20_000
+RATES = (0.25, 0.5, 0.75)
+GAVEL = "V100 (Gavel)"
 PAIRS: Mapping[str, Callable[[Path], PackedSpeeds]] = {
     "RTX 3090 (Lucid)": lambda traces: read_packed_speeds(traces / "lucid" / "colocate_info.csv"),
-    "V100 (Gavel)": lambda traces: read_gavel_speeds(traces / "gavel" / "simulation_throughputs.json.gz", "v100"),
+    GAVEL: lambda traces: read_gavel_speeds(traces / "gavel" / "simulation_throughputs.json.gz", "v100"),
 }
-NONE, LUCID, BLIND = "none", "Lucid", "whatever fits"
+
+
+class Variant(NamedTuple):
+    """Which parts of SchedMate are on.
+
+    Attributes:
+        packs: Jobs are packed.
+        cancels: Bad packings are undone.
+        similar_durations: Durations are those of similar jobs.
+        found: Share of the jobs that are not profiled because a similar job is found.
+    """
+
+    packs: bool = True
+    cancels: bool = False
+    similar_durations: bool = False
+    found: float = 0.0
+
+
+NONE, LUCID, CANCELLATION = "nothing packed", "Lucid", "cancellation"
+VARIANTS: Mapping[str, Variant] = {
+    NONE: Variant(packs=False),
+    LUCID: Variant(),
+    CANCELLATION: Variant(cancels=True),
+    "durations": Variant(similar_durations=True),
+    "profiles": Variant(found=RECALL["MiniLM"]),
+    "all three": Variant(cancels=True, similar_durations=True, found=RECALL["MiniLM"]),
+    "all three, all found": Variant(cancels=True, similar_durations=True, found=1.0),
+}
 
 
 class Case(msgspec.Struct, frozen=True):
-    """A draw of a trace under one packer.
+    """A draw of a trace under one variant.
 
     Attributes:
-        seed: Of the draw.
-        trace: Its name.
-        pairs: Whose measurements.
-        packer: Its name.
-        rate: Share of the jobs whose speed shows.
+        seed: Seed of the draw.
+        trace: Name of the trace.
+        pairs: Source of the measured pairs.
+        variant: Name of the variant.
+        rate: Share of the jobs whose log shows their speed.
     """
 
     seed: int
     trace: str
     pairs: str
-    packer: str
-    rate: float
+    variant: str
+    rate: float = 1.0
 
 
 class Result(msgspec.Struct, frozen=True):
-    """What came of it.
+    """The outcome of a case.
 
     Attributes:
         mean_s: Mean completion time.
-        percentiles_s: The first to the 99th.
-        evictions: Guests that were evicted.
+        percentiles_s: The first to the 99th percentile.
+        evictions: Number of guests that were evicted.
     """
 
     mean_s: float
@@ -81,16 +115,18 @@ Found = Mapping[Case, Result]
 
 
 def main() -> None:
-    made = parser(".packing", __doc__, seeds=5)
+    made = parser(".packing", __doc__, seeds=3)
+    made.add_argument("--trace", choices=WORKLOADS, action="append", help="only these (default all)")
     add_traces(made)
     add_fresh(made)
     wanted = made.parse_args()
     cases = [
-        Case(seed, trace, pairs, packer, rate)
+        Case(seed, trace, pairs, variant, rate)
         for seed in range(wanted.seeds)
+        for trace in wanted.trace or WORKLOADS
         for pairs in PAIRS
-        for trace in ("Venus", "Philly")
-        for packer, rate in ((NONE, 0.0), *((packer, rate) for packer in (LUCID, BLIND) for rate in RATES))
+        for variant in VARIANTS
+        for rate in ((*RATES, 1.0) if variant == CANCELLATION and pairs == GAVEL else (1.0,))
     ]
     kept = Kept(CASES / "packing.jsonl", Case, Result, fresh=wanted.fresh)
     found = measure(kept, cases, partial(_run, wanted.traces), wanted.processes, _report)
@@ -99,90 +135,106 @@ def main() -> None:
 
 
 def _run(traces: Path, case: Case) -> Result:
-    speeds = PAIRS[case.pairs](traces)
-    scenario = (
-        _venus(traces, speeds, case.seed, drawn="Gavel" in case.pairs)
-        if case.trace == "Venus"
-        else _philly(traces, speeds, case.seed)
-    )
-    jobs = [job.job_id for job in scenario.jobs]
+    speeds, workload, variant = PAIRS[case.pairs](traces), read_workload(traces, case.trace), VARIANTS[case.variant]
     draws = random.Random(case.seed)
-    misjudged = {job for job in jobs if draws.random() < MISJUDGED}
-    tracked = {job for job in jobs if draws.random() < case.rate}
-    quiet = quiet_times([job.submit_s for job in scenario.jobs])
+    jobs: list[Job] = []
+    misjudged, tracked, similar = set(), set(), set()
+    assigned = workload.assigned and case.pairs != GAVEL
+    for job in workload.jobs:
+        drawn = draws.choice(speeds.workloads)
+        for share, chosen in ((MISJUDGED, misjudged), (case.rate, tracked), (variant.found, similar)):
+            if draws.random() < share:
+                chosen.add(job.job_id)
+        estimate = workload.lucid.get(job.job_id)
+        if variant.similar_durations:
+            estimate = workload.similar.get(job.job_id, estimate)
+        jobs.append(
+            msgspec.structs.replace(
+                job,
+                estimate_s=estimate,
+                checkpoint_every_s=float("inf"),
+                workload=job.workload if assigned else drawn,
+                memory_mib=job.memory_mib if assigned else 0.0,
+            )
+        )
+    jobs = with_early_exits(jobs, EARLY, case.seed)
+    times, queued = _profile(jobs, similar)
 
     def score(job: Job) -> int:
-        if case.packer == NONE:
+        if not variant.packs:
             return LARGEST_SCORE + 1
-        return 0 if case.packer == BLIND or job.job_id in misjudged else speeds.sharing_score(job.workload)
+        return 0 if job.job_id in misjudged - similar else speeds.sharing_score(job.workload)
 
-    rule = Cancellation(tracked=lambda job: job.job_id in tracked)
-    result = replay(scenario, lambda: Lucid(speeds, quiet, rule, score))
-    times = completion_times(result.runs)
+    rule = Cancellation(tracked=lambda job: job.job_id in tracked) if variant.cancels else None
+    quiet = quiet_times([job.submit_s for job in queued])
+    runs = replay(Scenario(jobs=queued, nodes=workload.nodes), lambda: Lucid(speeds, quiet, rule, score)).runs
+    submitted = {job.job_id: job.submit_s for job in jobs}
+    times += [run.ended - submitted[run.job.job_id] for run in runs if run.ended is not None]
     percentiles = np.percentile(times, np.arange(1, 100)).round(1).tolist()
-    return Result(float(times.mean()), percentiles, sum(run.evictions for run in result.runs))
+    return Result(float(np.mean(times)), percentiles, sum(run.evictions for run in runs))
 
 
-def _venus(traces: Path, speeds: PackedSpeeds, seed: int, *, drawn: bool) -> Scenario:
-    folder = traces / "helios-venus"
-    jobs = read_jobs(folder / "venus_2020-09_all_vcs.csv.gz")
-    if drawn:
-        jobs = _with_workloads(jobs, speeds, seed)
-    return Scenario(jobs=_assumed(jobs, seed), nodes=read_nodes(folder / "vc_config.csv"))
-
-
-def _philly(traces: Path, speeds: PackedSpeeds, seed: int) -> Scenario:
-    """The first jobs of Philly on one cluster."""
-    jobs = [
-        msgspec.structs.replace(job, partition="")
-        for job in read_jobs(traces / "philly" / "philly_jobs.csv.gz")[:PHILLY_JOBS]
+def _profile(jobs: Sequence[Job], similar: set[str]) -> tuple[list[float], list[Job]]:
+    """Return the completion times of the jobs that end while they are profiled, and the other jobs, queued after their profile."""
+    small = [job for job in jobs if job.total_gpus <= LARGEST_PACKED and job.job_id not in similar]
+    short = [msgspec.structs.replace(job, duration_s=min(job.duration_s, PROFILE_S)) for job in small]
+    runs = Simulation(Cluster([NodeSpec()] * PROFILER_NODES), short, Ordered(lambda run: run.job.total_gpus)).run()
+    ends = {run.job.job_id: run.ended for run in runs if run.ended is not None}
+    done = {job.job_id: ends[job.job_id] - job.submit_s for job in small if job.duration_s <= PROFILE_S}
+    queued = [
+        msgspec.structs.replace(job, submit_s=ends.get(job.job_id, job.submit_s))
+        for job in jobs
+        if job.job_id not in done
     ]
-    return Scenario(jobs=_assumed(_with_workloads(jobs, speeds, seed), seed), nodes=[NodeSpec()] * PHILLY_NODES)
+    return list(done.values()), sorted(queued, key=lambda job: job.submit_s)
 
 
-def _with_workloads(jobs: Sequence[Job], speeds: PackedSpeeds, seed: int) -> list[Job]:
-    """Which pairs fit into memory is known of the pairs; what each job has of it is not."""
-    draws = random.Random(seed)
-    return [msgspec.structs.replace(job, workload=draws.choice(speeds.workloads), memory_mib=0.0) for job in jobs]
+class Row(NamedTuple):
+    """One variant on one trace, by seed.
+
+    Attributes:
+        key: Trace, pairs, variant, and share of the jobs whose log shows their speed.
+        mean: Mean completion, in seconds.
+        gain: That of Lucid over it.
+        over_none: That of no packing over it.
+        evictions: Mean number of evicted guests.
+    """
+
+    key: tuple[str, str, str, float]
+    mean: Floats
+    gain: Floats
+    over_none: Floats
+    evictions: float
 
 
-def _assumed(jobs: list[Job], seed: int) -> list[Job]:
-    never = [msgspec.structs.replace(job, checkpoint_every_s=float("inf")) for job in jobs]
-    return with_early_exits(with_history(never), EARLY, seed)
-
-
-def _rows(found: Found) -> list[tuple[str, str, str, float, Floats, Floats, Floats, float]]:
-    """Return trace, pairs, packer and rate; mean completion by seed, its gain over the same packer's and over none; evictions."""
+def _rows(found: Found) -> list[Row]:
+    seeds = list(dict.fromkeys(case.seed for case in found))
     rows = []
-    for trace, pairs, packer, rate in dict.fromkeys((case.trace, case.pairs, case.packer, case.rate) for case in found):
+    for key in dict.fromkeys((case.trace, case.pairs, case.variant, case.rate) for case in found):
         three = [
-            (
-                Case(seed, trace, pairs, packer, rate),
-                Case(seed, trace, pairs, packer, 0.0),
-                Case(seed, trace, pairs, NONE, 0.0),
-            )
-            for seed in dict.fromkeys(case.seed for case in found)
+            [found.get(Case(seed, *each)) for each in (key, (*key[:2], LUCID, 1.0), (*key[:2], NONE, 1.0))]
+            for seed in seeds
         ]
-        whole = [each for each in three if all(case in found for case in each)]
-        if not whole:
-            continue
-        mean, same, none = (np.array([found[each[place]].mean_s for each in whole]) for place in range(3))
-        evictions = float(np.mean([found[each[0]].evictions for each in whole]))
-        rows.append((trace, pairs, packer, rate, mean, same / mean, none / mean, evictions))
+        whole = [[each.mean_s for each in results if each] for results in three]
+        mean, lucid, none = np.array([each for each in whole if len(each) == 3]).reshape(-1, 3).T
+        if len(mean):
+            evictions = float(np.mean([results[0].evictions for results in three if results[0]]))
+            rows.append(Row(key, mean, lucid / mean, none / mean, evictions))
     return rows
 
 
 def _report(found: Found) -> None:
-    three = [f"{name}{part}" for name in ("JCT mean, s", "gain", "over no packing") for part in ("", " low", " high")]
+    names = ("JCT mean, s", "gain over Lucid", "gain over no packing")
+    three = [f"{name}{part}" for name in names for part in ("", " low", " high")]
     write_table(
         RESULTS / "packing.csv",
-        ("trace", "pairs", "packer", "detection rate", "seeds", *three, "evictions"),
+        ("trace", "pairs", "variant", "detection rate", "seeds", *three, "evictions"),
         (
             [
-                *row[:4],
-                len(row[4]),
-                *(round(each, 4) for values in row[4:7] for each in mean_and_interval(values)),
-                row[7],
+                *row.key,
+                len(row.mean),
+                *(round(each, 4) for values in row[1:4] for each in mean_and_interval(values)),
+                round(row.evictions, 1),
             ]
             for row in _rows(found)
         ),
@@ -191,38 +243,37 @@ def _report(found: Found) -> None:
 
 def _draw(found: Found) -> None:
     rows = _rows(found)
-    lines = {
-        f"{trace}, {pairs}": {
-            packer: [(row[3], *mean_and_interval(row[4])) for row in rows if row[:3] == (trace, pairs, packer)]
-            for packer in (NONE, LUCID, BLIND)
+    panels = {
+        f"gain over Lucid, {pairs}": {
+            trace: {
+                row.key[2]: mean_and_interval(row.gain)
+                for row in rows
+                if row.key[:2] == (trace, pairs) and row.key[3] == 1
+            }
+            for trace in dict.fromkeys(row.key[0] for row in rows)
         }
-        for trace, pairs in dict.fromkeys((row[0], row[1]) for row in rows)
+        for pairs in PAIRS
     }
-    plots.sweeps(RESULTS / "packing.png", lines, "share of jobs whose speed shows", "mean completion, s")
+    plots.bars(RESULTS / "packing.png", panels)
     curves = {
         f"{trace}, {pairs}": {
-            label: np.array(found[case].percentiles_s)
-            for label, key in {
-                NONE: (NONE, 0.0),
-                LUCID: (LUCID, 0.0),
-                f"{LUCID}, undone": (LUCID, 1.0),
-                BLIND: (BLIND, 0.0),
-                f"{BLIND}, undone": (BLIND, 1.0),
-            }.items()
-            if (case := Case(0, trace, pairs, *key)) in found
+            case.variant: np.array(result.percentiles_s)
+            for case, result in found.items()
+            if (case.seed, case.trace, case.pairs, case.rate) == (0, trace, pairs, 1)
         }
-        for trace, pairs in dict.fromkeys((case.trace, case.pairs) for case in found if not case.seed)
+        for trace, pairs in dict.fromkeys((case.trace, case.pairs) for case in found)
     }
     plots.distributions(RESULTS / "packing_cdf.png", curves)
 
 
 def _show(found: Found) -> None:
-    table = Table("trace", "pairs", "packer", "detected", "JCT mean, s", "gain", "over no packing", "evictions")
-    for trace, pairs, packer, rate, mean, gain, over, evictions in _rows(found):
-        cells = [f"{values[0]:,.{digits}f} ({values[1]:,.{digits}f}-{values[2]:,.{digits}f})" for values, digits in (
-            (mean_and_interval(mean), 0), (mean_and_interval(gain), 3), (mean_and_interval(over), 3)
-        )]  # fmt: skip
-        table.add_row(trace, pairs, packer, f"{rate:g}", *cells, f"{evictions:,.0f}")
+    table = Table("trace", "pairs", "variant", "detected", "JCT mean, s", "over Lucid", "over no packing", "evictions")
+    for row in _rows(found):
+        cells = [
+            f"{{:,.{digits}f}} ({{:,.{digits}f}}-{{:,.{digits}f}})".format(*mean_and_interval(values))
+            for values, digits in ((row.mean, 0), (row.gain, 3), (row.over_none, 3))
+        ]
+        table.add_row(*row.key[:3], f"{row.key[3]:g}", *cells, f"{row.evictions:,.0f}")
     Console(width=160).print(table)
 
 

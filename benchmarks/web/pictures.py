@@ -1,24 +1,26 @@
 """Takes the pictures of the page in `docs/images`: `python -m benchmarks.web.pictures DATABASE`.
 
-The database is what `schedmate demo --keep DATABASE` leaves. It needs Chromium and playwright, as the tests of the page do. Look at the
-pictures before they are committed.
+The database is what `schedmate demo --keep DATABASE` leaves. It needs Chromium, playwright and Pillow. Look at the pictures before they
+are committed. Those whose name ends in `before` show the first version of the page and stay as they are.
 """
 
 import argparse
+import io
 import shutil
 from pathlib import Path
 
-from playwright.sync_api import FloatRect, ViewportSize, sync_playwright
+from PIL import Image
+from playwright.sync_api import ViewportSize, sync_playwright
 
 from processors.diagnose import load
 from sinks.clickhouse import open_client
 from tests.servers.web import web_server
 
 IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
-VIEWS = {"web-cluster": "/", "web-job": "/job?id=trainer"}
-SIZE = ViewportSize(width=1200, height=600)
-VERDICT = FloatRect(x=0, y=0, width=1200, height=1030)
-"""Part of the job's page that README.md shows: down to the lines of the verdict."""
+VIEWS = {"web-cluster": "/", "web-job": "/job?id=trainer&attempt=0"}
+DESK, PHONE = ViewportSize(width=1280, height=800), ViewportSize(width=390, height=844)
+COLOURS = 160
+"""Colours of a picture: enough for text and lines, and a third of the size."""
 
 
 def main() -> None:
@@ -31,14 +33,25 @@ def main() -> None:
     with web_server(lambda: open_client(f"chdb://{database}"), signatures) as address, sync_playwright() as started:
         # Inside a container Chromium has no sandbox of its own; it sees only this page.
         chromium = started.chromium.launch(executable_path=browser, args=["--no-sandbox"])
-        context = chromium.new_context(base_url=address, viewport=SIZE, color_scheme="light", timezone_id="UTC")
-        tab = context.new_page()
-        for name, view in VIEWS.items():
-            tab.goto(view)
-            tab.screenshot(path=IMAGES / f"{name}.png", full_page=True)
-            if name == "web-job":
-                tab.screenshot(path=IMAGES / "web-verdict.png", full_page=True, clip=VERDICT)
+        for suffix, scheme, size in (("", "light", DESK), ("-dark", "dark", DESK), ("-phone", "light", PHONE)):
+            context = chromium.new_context(
+                base_url=address,
+                viewport=size,
+                color_scheme="dark" if scheme == "dark" else "light",
+                timezone_id="UTC",
+            )
+            tab = context.new_page()
+            for name, view in VIEWS.items():
+                tab.goto(view)
+                tab.wait_for_load_state("networkidle")
+                _write(IMAGES / f"{name}{suffix}.png", tab.screenshot(full_page=suffix == ""))
+            context.close()
         chromium.close()
+
+
+def _write(path: Path, picture: bytes) -> None:
+    few = Image.open(io.BytesIO(picture)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    few.save(path, optimize=True)
 
 
 if __name__ == "__main__":

@@ -39,8 +39,8 @@ class RankLines(msgspec.Struct):
     ranks: dict[int, RankProgress] = {}
     many: bool = False
 
-    def take(self, chunk: ClassifiedChunk) -> None:
-        """Take a chunk with progress."""
+    def add_chunk(self, chunk: ClassifiedChunk) -> None:
+        """Add a chunk with progress."""
         known = self.ranks.get(chunk.rank)
         if known is not None:
             known.last, known.chunks = max(known.last, chunk.newest), known.chunks + 1

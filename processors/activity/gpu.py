@@ -71,12 +71,12 @@ class FollowedGpu(msgspec.Struct):
     empty: bool = True
 
     @property
-    def since(self) -> float:
-        """From when on it does what it does, without an exception."""
+    def unchanged_since(self) -> float:
+        """Time since when its state is the same, in seconds since 1970."""
         return max(self.began, self.active) if self.state in (GpuState.WAITING, GpuState.IDLE) else self.began
 
-    def take(self, sample: GpuSample) -> float:
-        """Take a sample; return the seconds since the one before, 0 where nothing is known of them or the sample is an old one."""
+    def add_sample(self, sample: GpuSample) -> float:
+        """Add a sample; return the seconds since the one before, 0 where nothing is known of them or the sample is an old one."""
         elapsed = sample.time - self.time
         if -GAP_S < elapsed <= 0:
             return 0.0
@@ -90,11 +90,11 @@ class FollowedGpu(msgspec.Struct):
                 sample.time,
             )
         self.gpu, self.time = sample.gpu, sample.time
-        self._held(sample)
+        self._set_holder(sample)
         self._follow(state_of(sample, self.watts), sample)
         return elapsed if known else 0.0
 
-    def _held(self, sample: GpuSample) -> None:
+    def _set_holder(self, sample: GpuSample) -> None:
         jobs = sorted({each.job for each in sample.processes if each.job})
         self.empty, self.foreign = not sample.processes, any(not each.job for each in sample.processes)
         if jobs:

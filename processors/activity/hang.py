@@ -186,7 +186,7 @@ class HangState(msgspec.Struct):
             self.phase.read(chunk)
         progress = PROGRESS in chunk.classes
         if progress:
-            self.ranks.take(chunk)
+            self.ranks.add_chunk(chunk)
             if self.silence.time:
                 self.silence.time = max(self.silence.time, chunk.newest)
         if chunk.rank == self.rank or (chunk.node and chunk.node == self.node):

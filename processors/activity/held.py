@@ -79,8 +79,8 @@ class HeldGpus(msgspec.Struct):
             else:
                 self.nodes[node] = NodeGpus()
 
-    def take(self, activity: GpuActivity, idle_s: float) -> bool:
-        """Take a report of a node; return False where a newer one was taken already. Spans idle for `idle_s` count as lost hours."""
+    def add_report(self, activity: GpuActivity, idle_s: float) -> bool:
+        """Add the report of a node; return False where a newer one is known. Spans idle for `idle_s` count as lost hours."""
         before = self.nodes.get(activity.node)
         if before is None and len(self.nodes) >= NODES:
             self.many = True

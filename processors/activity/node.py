@@ -62,7 +62,7 @@ def follow(
         state: What is remembered of the node; it moves on.
     """
     gpu = _gpu(sample, state)
-    elapsed = gpu.take(sample)
+    elapsed = gpu.add_sample(sample)
     alone = next(iter(live.values())).job if len({each.job for each in live.values()}) == 1 else ""
     made = []
     for key, placement in live.items():
@@ -85,7 +85,7 @@ def follow(
                 job.told, job.since = told, sample.time
             job.time, job.changed = sample.time, None
             made.append(_record(key, spans, job, sample, position))
-    return made + _left(sample, position, live, state)
+    return made + _end_records(sample, position, live, state)
 
 
 def _gpu(sample: GpuSample, state: NodeActivityState) -> FollowedGpu:
@@ -98,10 +98,10 @@ def _gpu(sample: GpuSample, state: NodeActivityState) -> FollowedGpu:
     return known
 
 
-def _left(
+def _end_records(
     sample: GpuSample, position: Position, live: Mapping[str, Placement], state: NodeActivityState
 ) -> list[GpuActivity]:
-    """Return the last word on attempts that are on the node no more."""
+    """Return the last records of attempts that are no longer on the node."""
     made = []
     for key in [key for key in state.jobs if key not in live]:
         over = state.jobs.pop(key)
@@ -139,7 +139,7 @@ def _span(gpu: FollowedGpu, job: str, alone: str, time: float) -> GpuSpan | None
     elif not held and gpu.empty and state is GpuState.IDLE:
         state = GpuState.VACANT
     rank = gpu.ranks[0] if held and not shared and len(gpu.ranks) == 1 else None
-    return GpuSpan(gpu=gpu.gpu, state=state, since=gpu.since, rank=rank)
+    return GpuSpan(gpu=gpu.gpu, state=state, since=gpu.unchanged_since, rank=rank)
 
 
 def _record(run: str, spans: list[GpuSpan], known: JobGpus, sample: GpuSample, position: Position) -> GpuActivity:

@@ -1,6 +1,7 @@
 """Alarms that follow from a job's log and its GPUs: a hang, and GPUs that are held and idle."""
 
 from collections.abc import Sequence
+from typing import Self
 
 import msgspec
 from prometheus_client import Counter
@@ -19,7 +20,7 @@ from schedmate_records import (
 
 from ..alarms.standing import Seen, StandingAlarms
 from ..classified_chunk import ClassifiedChunk
-from ..stage import Stage
+from ..stage import Stage, StageSettings
 from .hang import HangState, find_hang
 from .held import HeldGpus
 
@@ -71,6 +72,8 @@ class ActivityMonitor(Stage[ActivityState]):
     """
 
     name = "activity"
+    state = ActivityState
+    order = 60
     inputs = ("gpu-activity",)
 
     def __init__(self, hang_s: float = 300.0, confirmed_s: float = 90.0, idle_s: float = 1800.0) -> None:
@@ -78,6 +81,12 @@ class ActivityMonitor(Stage[ActivityState]):
             raise ValueError(f"expected times above 0, got {hang_s}, {confirmed_s} and {idle_s}")
         self.hang_s, self.confirmed_s, self.idle_s = hang_s, min(confirmed_s, hang_s), idle_s
         self.metrics = ActivityMetrics()
+
+    @classmethod
+    def from_settings(cls, settings: StageSettings) -> Self:
+        """Return the monitor with the limits of the section `processors`."""
+        limits = settings.processors
+        return cls(limits.hang_seconds, limits.hang_confirmed_seconds, limits.gpus_idle_seconds)
 
     def metric_groups(self) -> Sequence[object]:
         """Return its metrics."""
@@ -114,7 +123,7 @@ class ActivityMonitor(Stage[ActivityState]):
 
     def on_activity(self, activity: GpuActivity, position: Position, state: ActivityState) -> list[Alarm]:
         """Return the hang, the idle GPUs, or the end of either, that the GPUs of a node show."""
-        if state.over or not state.gpus.take(activity, self.idle_s):
+        if state.over or not state.gpus.add_report(activity, self.idle_s):
             return []
         job, attempt, time = activity.job, activity.attempt, activity.time
         return [*self._hang(job, attempt, time, position, state), *self._idle(activity, position, state)]
@@ -168,11 +177,11 @@ class ActivityMonitor(Stage[ActivityState]):
         )
         state.agreed, state.again_s = found.activity is not None, 2 * found.seconds
         if stands:
-            return _one(state.amend(AlarmKind.HANG, seen, position))
+            return _as_list(state.amend(AlarmKind.HANG, seen, position))
         alarm = state.begin(AlarmKind.HANG, found.since, seen, position)
         if alarm:
             self.metrics.raised.labels(AlarmKind.HANG, found.activity or "unknown").inc()
-        return _one(alarm)
+        return _as_list(alarm)
 
     def _idle(self, activity: GpuActivity, position: Position, state: ActivityState) -> list[Alarm]:
         gpus, kind = state.gpus, AlarmKind.GPUS_IDLE
@@ -197,11 +206,11 @@ class ActivityMonitor(Stage[ActivityState]):
         seen = Seen(job, attempt, time, detail, longest, None, self.idle_s, node, activity=whole, gpu_hours=hours)
         state.idle_again_s = 2 * longest
         if kind in state.raised:
-            return _one(state.amend(kind, seen, position))
+            return _as_list(state.amend(kind, seen, position))
         alarm = state.begin(kind, time - longest, seen, position)
         if alarm:
             self.metrics.raised.labels(kind, GpuState.IDLE).inc()
-        return _one(alarm)
+        return _as_list(alarm)
 
     def _end_all(  # noqa: PLR0917  # an attempt, when and why it is over
         self, job: str, attempt: int, time: float, why: str, position: Position, state: ActivityState
@@ -219,8 +228,8 @@ class ActivityMonitor(Stage[ActivityState]):
         alarm = state.end(kind, seen, position)
         if alarm:
             self.metrics.over.labels(kind).inc()
-        return _one(alarm)
+        return _as_list(alarm)
 
 
-def _one(alarm: Alarm | None) -> list[Alarm]:
+def _as_list(alarm: Alarm | None) -> list[Alarm]:
     return [alarm] if alarm else []

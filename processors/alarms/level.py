@@ -47,7 +47,7 @@ class Level(msgspec.Struct):
         """The median of what is kept; 0 of nothing."""
         return median(self.kept) if self.kept else 0.0
 
-    def take(
+    def add_value(
         self,
         value: float,
         time: float,

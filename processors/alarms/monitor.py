@@ -74,6 +74,8 @@ class AlarmMonitor(Stage[AlarmState]):
     """
 
     name = "alarms"
+    state = AlarmState
+    order = 20
 
     def __init__(self, slower: float = 1.5, straggler: float = 1.25) -> None:
         if slower <= 1 or straggler <= 1:
@@ -115,7 +117,7 @@ class AlarmMonitor(Stage[AlarmState]):
 
     def _end(self, seen: Seen, position: Position, state: AlarmState) -> list[Alarm]:
         state.over = True
-        found = [self._over(AlarmKind(kind), seen, position, state) for kind in list(state.raised)]
+        found = [self._end_alarm(AlarmKind(kind), seen, position, state) for kind in list(state.raised)]
         return [alarm for alarm in found if alarm is not None]
 
     def _not_finite(self, metric: JobMetric, state: AlarmState, position: Position) -> Alarm | None:
@@ -127,29 +129,31 @@ class AlarmMonitor(Stage[AlarmState]):
                 state.not_finite = _not_finite_since(state.not_finite_line, metric)
             if state.newest_loss is None and metric.reports <= UNMEASURED:
                 return None
-            seen = _of(metric, state.not_finite, evidence=(state.not_finite_line, state.loss.evidence))
+            seen = _observation(metric, state.not_finite, evidence=(state.not_finite_line, state.loss.evidence))
             return self._raise(kind, metric.time, seen, position, state)
         if metric.loss is None:
             return None
         state.not_finite, state.not_finite_line = "", None
-        return self._over(kind, _of(metric, f"Loss is a number again{_at(metric)}"), position, state)
+        return self._end_alarm(
+            kind, _observation(metric, f"Loss is a number again{_step_text(metric)}"), position, state
+        )
 
     def _spike(self, metric: JobMetric, state: AlarmState, position: Position) -> Alarm | None:
         if metric.loss is None or state.loss_rank not in (None, metric.rank) or metric.loss == state.newest_loss:
             return None
         state.loss_rank, state.newest_loss = metric.rank, metric.loss
         level, kept, before = state.loss, state.loss.kept, state.loss.evidence
-        change = level.take(metric.loss, metric.time, _first(metric), _loss_limit, least=20, row=3)
+        change = level.add_value(metric.loss, metric.time, _first(metric), _loss_limit, least=20, row=3)
         if change is Crossing.NONE:
             return None
         usual = median(kept) if kept else 0.0
         if change is Crossing.ABOVE:
             limit = _loss_limit(level.kept)
-            detail = f"Loss is {metric.loss:.4g}{_at(metric)}, usually about {usual:.4g}"
-            seen = _of(metric, detail, metric.loss, usual, limit, evidence=(_first(metric), before))
+            detail = f"Loss is {metric.loss:.4g}{_step_text(metric)}, usually about {usual:.4g}"
+            seen = _observation(metric, detail, metric.loss, usual, limit, evidence=(_first(metric), before))
             return self._raise(AlarmKind.LOSS_SPIKE, level.since, seen, position, state)
-        seen = _of(metric, f"Loss is {metric.loss:.4g}{_at(metric)}", metric.loss, usual)
-        return self._over(AlarmKind.LOSS_SPIKE, seen, position, state)
+        seen = _observation(metric, f"Loss is {metric.loss:.4g}{_step_text(metric)}", metric.loss, usual)
+        return self._end_alarm(AlarmKind.LOSS_SPIKE, seen, position, state)
 
     def _slower(self, metric: JobMetric, state: AlarmState, position: Position) -> Alarm | None:
         seconds = metric.step_time_s
@@ -159,14 +163,16 @@ class AlarmMonitor(Stage[AlarmState]):
             return None
         state.pace_rank, state.pace_time = metric.rank, metric.time
         level, usual, before = state.pace, state.pace.usual, state.pace.evidence
-        change = level.take(seconds, metric.time, _first(metric), self._pace_limit, least=5, row=3)
+        change = level.add_value(seconds, metric.time, _first(metric), self._pace_limit, least=5, row=3)
         if change is Crossing.ABOVE:
             detail = f"Step time is {seconds:.4g} s, usually {usual:.4g} s"
-            seen = _of(metric, detail, seconds, usual, self._pace_limit(level.kept), evidence=(_first(metric), before))
+            seen = _observation(
+                metric, detail, seconds, usual, self._pace_limit(level.kept), evidence=(_first(metric), before)
+            )
             return self._raise(AlarmKind.SLOWER, level.since, seen, position, state)
         if change is Crossing.BACK:
-            seen = _of(metric, f"Step time is {seconds:.4g} s", seconds, usual)
-            return self._over(AlarmKind.SLOWER, seen, position, state)
+            seen = _observation(metric, f"Step time is {seconds:.4g} s", seconds, usual)
+            return self._end_alarm(AlarmKind.SLOWER, seen, position, state)
         return None
 
     def _straggler(self, metric: JobMetric, state: AlarmState, position: Position) -> Alarm | None:
@@ -189,7 +195,7 @@ class AlarmMonitor(Stage[AlarmState]):
         )
         if ranks.lag <= self.straggler:
             state.lagging = 0
-            return self._over(AlarmKind.STRAGGLER, seen, position, state)
+            return self._end_alarm(AlarmKind.STRAGGLER, seen, position, state)
         if ranks.slowest != state.slowest or not state.lagging:
             state.slowest, state.lagging, state.lagging_since = ranks.slowest, 0, metric.time
         state.lagging += 1
@@ -206,7 +212,7 @@ class AlarmMonitor(Stage[AlarmState]):
             self.metrics.raised.inc()
         return alarm
 
-    def _over(self, kind: AlarmKind, seen: Seen, position: Position, state: AlarmState) -> Alarm | None:
+    def _end_alarm(self, kind: AlarmKind, seen: Seen, position: Position, state: AlarmState) -> Alarm | None:
         alarm = state.end(kind, seen, position)
         if alarm is not None:
             self.metrics.over.inc()
@@ -218,7 +224,7 @@ def _loss_limit(kept: Sequence[float]) -> float:
     return middle + max(deviations(kept, 10), 0.5 * abs(middle))
 
 
-def _of(
+def _observation(
     metric: JobMetric,
     detail: str,
     *numbers: float,
@@ -250,5 +256,5 @@ def _not_finite_since(began: Evidence | None, metric: JobMetric) -> str:
     return f"Loss {word} since line {began.line}" if began else f"Loss {word}"
 
 
-def _at(metric: JobMetric) -> str:
+def _step_text(metric: JobMetric) -> str:
     return "" if metric.step is None else f" at step {metric.step}"

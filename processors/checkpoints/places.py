@@ -118,7 +118,7 @@ def seconds(text: str) -> float | None:
     return float(found[1]) * (0.001 if found[2] else 1.0) if found else None
 
 
-def within(inner: str, outer: str) -> bool:
+def is_within(inner: str, outer: str) -> bool:
     """Return whether the path `inner` is `outer`, or is below it or below a folder of its name."""
     name = outer.rstrip("/").rpartition("/")[2]
     return inner == outer or inner.startswith(outer.rstrip("/") + "/") or f"/{name}/" in f"/{inner}"

@@ -45,8 +45,8 @@ class Save(msgspec.Struct):
     state: CheckpointState = CheckpointState.STARTED
 
     @property
-    def over(self) -> bool:
-        """True where it is durable or has failed."""
+    def is_over(self) -> bool:
+        """Whether it is durable or has failed."""
         return self.state is not CheckpointState.STARTED
 
 
@@ -89,7 +89,7 @@ class CheckpointsState(msgspec.Struct):
         save = self.save
         if save is None or report is SaveReport.FAILED or not save.time <= time < save.time + SPACED_S:
             return True
-        return not save.over and report in (SaveReport.COMPLETE, SaveReport.TRACKER)
+        return not save.is_over and report in (SaveReport.COMPLETE, SaveReport.TRACKER)
 
     def begin(self, save: Save) -> None:
         """Make `save` the newest one."""

@@ -44,6 +44,8 @@ class Checkpoints(Stage[CheckpointsState]):
     """Reports when a job begins to save a checkpoint, and when a checkpoint is durable or its save failed."""
 
     name = "checkpoints"
+    state = CheckpointsState
+    order = 40
 
     def __init__(self, reader: CheckpointReader | None = None) -> None:
         self.reader = reader or CheckpointReader()
@@ -88,7 +90,7 @@ class Checkpoints(Stage[CheckpointsState]):
 
 def _ended(job: str, attempt: int, position: Position, state: CheckpointsState) -> list[Checkpoint]:
     save = state.save
-    if save is None or save.over or state.ended is None:
+    if save is None or save.is_over or state.ended is None:
         return []
     return [durable(DurableBy.ENDED, SaveSource(job, attempt, position, state.ended), state, save)]
 
@@ -107,7 +109,7 @@ def _progress(
         save.progressed = True
         pause, usual = chunk.times[first] - save.time, state.usual_gap_s
         shows = usual > 0 and pause >= max(PAUSE_S, PAUSE * usual)
-        if shows and not (save.over or save.asynchronous or state.completes):
+        if shows and not (save.is_over or save.asynchronous or state.completes):
             records = [durable(DurableBy.PROGRESS, _source(chunk, first, position), state, save, pause)]
     last = chunk.classes.rfind(PROGRESS, start, stop)
     moments = _moments(chunk, first, last)
@@ -138,17 +140,17 @@ def _line(chunk: ClassifiedChunk, line: SaveLine, position: Position, state: Che
             return []
         state.reporter = chunk.rank
         records, save = _begin(chunk, line, source, state)
-    elif not save.over:
+    elif not save.is_over:
         save.newest = max(save.newest, source.time)
         save.asynchronous |= line.asynchronous
         if save.step is None:
             save.step = line.step
-    part = bool(save.path and line.path) and line.path != save.path and places.within(line.path, save.path)
+    part = bool(save.path and line.path) and line.path != save.path and places.is_within(line.path, save.path)
     save.path = save.path or line.path
     if report is SaveReport.TRACKER or (report is SaveReport.COMPLETE and not part):
         own = source.line == save.first
         state.completes |= not own
-        if not save.over:
+        if not save.is_over:
             by = DurableBy.TRACKER if report is SaveReport.TRACKER else DurableBy.COMPLETION
             took = line.seconds if own else max(source.time - save.time, 0.0)
             records.append(durable(by, source, state, save, took))
@@ -160,7 +162,7 @@ def _begin(
 ) -> tuple[list[Checkpoint], Save]:
     """Return the save that begins with a line, and what follows; the save before it is complete then."""
     records, before, save = [], state.save, _new(chunk, line, source, state)
-    if before is not None and not before.over:
+    if before is not None and not before.is_over:
         records.append(durable(DurableBy.NEXT_SAVE, source, state, before))
     state.begin(save)
     if line.report is not SaveReport.COMPLETE:
@@ -173,7 +175,7 @@ def _failed(chunk: ClassifiedChunk, line: SaveLine, source: SaveSource, state: C
     save = state.save
     if save is not None and save.state is CheckpointState.FAILED and not save.progressed:
         return []
-    if save is None or save.over:
+    if save is None or save.is_over:
         save = _new(chunk, line, source, state)
         state.begin(save)
     return [failed(source, state, save)]
@@ -187,11 +189,11 @@ def _reports_save(save: Save, line: SaveLine, time: float, state: CheckpointsSta
         return save.step == line.step
     if not save.progressed:
         return state.reports > 0 or time - save.newest <= PART_S
-    if save.over:
+    if save.is_over:
         return False
     if not save.path or not line.path:
         return line.report is not SaveReport.BEGINS
-    return places.within(line.path, save.path) and (line.report is not SaveReport.BEGINS or line.path != save.path)
+    return places.is_within(line.path, save.path) and (line.report is not SaveReport.BEGINS or line.path != save.path)
 
 
 def _new(chunk: ClassifiedChunk, line: SaveLine, source: SaveSource, state: CheckpointsState) -> Save:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..grammar import mllog, names
 from ..grammar.layout import LEADING
-from ..grammar.names import Field, FieldLayout, Meaning
+from ..grammar.names import FieldLayout, Meaning
 from ..grammar.prescan import Prescan
 from .words import WORDS
 
@@ -39,7 +39,6 @@ _UNKNOWN_RATE = re.compile(r"\?\s?\w+/s\b|\bs/\w+\?")
 _TABLE_CELL = re.compile(r"^\s*+\|\s++[\w/][\w/ ]*+\s*+\|\s*+[-+\d.e]++\s*+\|$")
 _FRAGMENT = re.compile(r"^(?:train|training|optim|throughput|perf|time|rollout|loss)/")
 _EPOCH_TIME = re.compile(r"(?i)^(?:\w+ )?(?:train(?:ing)? )?epoch (?:time|took|duration)|\btimer? (?:train )?epoch:")
-_ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)(?: (?:step|iteration))?\b")
 _QUALIFIERS = (
     "current",
     "global",
@@ -59,18 +58,8 @@ _FRAMES = re.compile(r"(?i)^(?:speed|(?:(?!train|env)\w++ )*+(?:(?!train|env)\w*
 """Rates that video tools print as well: alone they are no report."""
 _OF_A_STEP = 5
 """Rank of a loss up to which it counts without a counter."""
-_COUNTED = re.compile(
-    r"(?i)^\W*(?:rank \d+\] )?(?:at )?(?:(?:global|opt(?:im(?:izer)?)?)[ _-])?(?:step|iter(?:ation)?|update)\W{0,3}\d"
-)
-_KEYS = re.compile(
-    r"(?i)^(?:\[\w++\]\s*+)?(?:step|iter(?:ation)?)\s*+[=:]\s*+\d++"
-    r"(?:(?:\s*+[,;|]\s++|\s++)[\w/]++\s*+[=:]\s*+[-+\d.e]++){2,}+\s*+$"
-)
-"""A counter and measures, of whatever names."""
 _NUMBER = re.compile(r"\d")
 _WORDS = re.compile(r"[^\W\d_]+")
-_OBJECTIVE = re.compile(r"(?i)\b(?:episode|episodic)[ _](?:reward|return)$|\bfitness$")
-"""Names of the objective of reinforcement learning. It needs no counter."""
 _OF_EPOCH = re.compile(
     r"(?i)^\W*epoch \d+(?:/\d+)? (?:ended|finished|completed|done)\W*$"
     r"|^\s*\d+ (?:iter(?:ation)?s?|steps?|updates?), \d+ epochs?(?: / \d+ epochs?)?$"
@@ -80,27 +69,13 @@ _OF_EPOCH = re.compile(
 """A line of counters; an epoch's end, or its share that is done: a bar without a counter."""
 _UNTIL = re.compile(r"(?i)^\W*(?:(?:estimated |expected )?time|estimated|eta|elapsed|remaining)\b")
 """Beginning of a line with the elapsed and the remaining time."""
-_NAMELESS = re.compile(
-    r"^\[\d+(?:, (?:-?\d[\d.e+-]*|nan|inf|None))+, '\d+:\d\d(?::\d\d)?'\]$"
-    r"|^(?:\[Rank \d+\] )?time \(ms\)(?: \| [\w-]+: \d+\.\d+)+$"
-)
-"""An epoch's numbers as a list that ends in a duration; the parts of a step's time."""
-_FORMS = (_EPOCH_TIME, _OF_EPOCH, _NAMELESS)
+_FORMS = (_EPOCH_TIME, _OF_EPOCH)
 """Lines that are reports whatever their fields."""
-_METER = re.compile(r"^\W*+[\w/.-]{1,80}? ?[:=]? *+[-+\d.e]++ ++\([-+\d.e]++\)\s*+$")
-"""A value and its running mean."""
-_REMAINS = re.compile(r"(?i)\b(?:remaining|eta)\b")
-"""What only work under way has."""
-_PARTS = re.compile(r"(?i)\bloss(?:es)?\W{0,3}[a-z]\w*\W{1,3}\d")
-"""Losses by name after the word itself: `loss: mask=4.2 box=0.7`."""
-_EPISODE = re.compile(r"(?i)^\W*(?:train(?:ing)?\W+)?(?:episode|ep|game)\W{0,3}\d")
-_EARNED = re.compile(r"(?i)\b(?:reward|return|score)s?\b")
+_RATE_OF_LEARNING = ("lr", "learning_rate", "learning rate")
 _PACE_FIRST = re.compile(r"^\s*\d+(?:\.\d+)? (?:its?|iters?|steps?|batches)/s(?:ec)?\b")
 _ASIDE = 2
 """Other words that a line may have next to a counter with its name and its total."""
-_SECOND = 2
-"""Index of the second counter at most: the first may be followed by its total."""
-_PRESCAN = Prescan((*_FORMS, _INFERENCE, _BOOKKEEPING, _NOT_TRAINING_BAR, _EVALUATING, _PARTS))
+_PRESCAN = Prescan((*_FORMS, _INFERENCE, _BOOKKEEPING, _NOT_TRAINING_BAR, _EVALUATING))
 
 
 def is_report(body: str, layout: FieldLayout) -> bool | None:  # noqa: C901, PLR0911  # a decision list
@@ -112,7 +87,8 @@ def is_report(body: str, layout: FieldLayout) -> bool | None:  # noqa: C901, PLR
     if (event := mllog.read(body)) is not None:
         return bool(event.values)
     likely = _PRESCAN.likely(body)
-    if any(form in likely and form.search(body) for form in _FORMS) or _has_remaining_time(body, layout):
+    remains = layout.has(Meaning.LEFT) and layout.has(Meaning.CLOCK) and not layout.bar and _UNTIL.match(body)
+    if remains or any(form in likely and form.search(body) for form in _FORMS):
         return True
     layout = replace(
         layout, fields=tuple(field for field in layout.fields if field.meaning not in (Meaning.SPAN, Meaning.LEFT))
@@ -136,8 +112,7 @@ def is_report(body: str, layout: FieldLayout) -> bool | None:  # noqa: C901, PLR
     )
     loss = layout.has(Meaning.LOSS)
     counter = layout.has(Meaning.STEP, Meaning.EPOCH)
-    counted = layout.has(Meaning.MEASURE) and _COUNTED.match(body) is not None
-    paced = (speed and _PACE_FIRST.match(body)) or (layout.has(Meaning.STEP) and (loss or speed or counted))
+    paced = (speed and _PACE_FIRST.match(body)) or (layout.has(Meaning.STEP) and (loss or speed))
     if _BOOKKEEPING in likely and _BOOKKEEPING.search(body) and not paced:
         first = _NUMBER.search(body)
         end = first.start() if first else len(body)
@@ -145,12 +120,8 @@ def is_report(body: str, layout: FieldLayout) -> bool | None:  # noqa: C901, PLR
     if speed or (loss and counter) or (layout.has(Meaning.RATE) and counter):
         return True
     if loss:
-        return _is_loss(body, layout) or None
-    return _without_loss(body, layout, counter, likely) or None
-
-
-def _has_remaining_time(body: str, layout: FieldLayout) -> bool:
-    return layout.has(Meaning.LEFT) and layout.has(Meaning.CLOCK) and not layout.bar and _UNTIL.match(body) is not None
+        return _is_loss(layout) or None
+    return _without_loss(body, layout, counter) or None
 
 
 def _is_training_bar(body: str, layout: FieldLayout, likely: Likely) -> bool | None:
@@ -164,43 +135,28 @@ def _is_training_bar(body: str, layout: FieldLayout, likely: Likely) -> bool | N
     return _NAMED_BAR.match(body) is not None or None
 
 
-def _without_loss(body: str, layout: FieldLayout, counter: bool, likely: Likely) -> bool:
-    if counter and _PARTS in likely and _PARTS.search(body):
+def _without_loss(body: str, layout: FieldLayout, counter: bool) -> bool:
+    # Settings may hold a number of epochs next to a rate of learning. A report of such a rate begins with a counter.
+    first = layout.fields[0]
+    counted = first.index == 0 and first.meaning in (Meaning.STEP, Meaning.EPOCH)
+    measures = (field for field in layout.fields if field.meaning in (Meaning.MEASURE, Meaning.COUNT))
+    measured = any(counted or not field.name.lower().endswith(_RATE_OF_LEARNING) for field in measures)
+    if counter and (measured or layout.has(Meaning.TIME, Meaning.CLOCK)):
         return True
-    if counter and layout.has(Meaning.MEASURE, Meaning.COUNT, Meaning.TIME, Meaning.CLOCK):
-        measures = (Meaning.MEASURE, Meaning.COUNT)
-        step = _COUNTED.match(body) is not None or _counts_twice(layout)
-        kinds = [
-            field for field in layout.fields if field.meaning in measures and (step or not _is_rate_of_learning(field))
-        ]
-        return bool(kinds) or layout.has(Meaning.TIME, Meaning.CLOCK)
-    named = any(_FRAGMENT.match(field.name) or _OBJECTIVE.search(field.name) for field in layout.fields)
-    if named or (layout.has(Meaning.STEP) and _KEYS.match(body)):
-        return True
-    if _EPISODE.match(body) and any(_EARNED.search(field.name) for field in layout.fields):
+    if any(_FRAGMENT.match(field.name) for field in layout.fields):
         return True
     if len(layout.fields) == 1 and layout.has(Meaning.TIME, Meaning.CLOCK) and _ALONE.match(layout.fields[0].name):
         return body[:1].isspace() or not _WORDS.search(layout.scope)
     counters = [field for field in layout.fields if field.meaning in (Meaning.STEP, Meaning.EPOCH) and field.name]
-    words = [word for word in _WORDS.findall(_ORDINAL.sub("", body)) if word.lower() not in _QUALIFIERS]
+    words = [word for word in _WORDS.findall(body) if word.lower() not in _QUALIFIERS]
     if layout.has(Meaning.TOTAL):
         words = words[_ASIDE + sum(len(_WORDS.findall(field.name)) - 1 for field in counters) :]
     return layout.has(Meaning.STEP) and "(" not in body and len(words) <= len(counters)
 
 
-def _counts_twice(layout: FieldLayout) -> bool:
-    """Return whether the line begins with an epoch and a step: settings begin otherwise."""
-    first = {field.meaning for field in layout.fields if field.index <= _SECOND}
-    return layout.fields[0].index == 0 and {Meaning.STEP, Meaning.EPOCH} <= first
-
-
-def _is_rate_of_learning(field: Field) -> bool:
-    return field.name.lower().endswith(("lr", "learning_rate", "learning rate"))
-
-
-def _is_loss(body: str, layout: FieldLayout) -> bool:
+def _is_loss(layout: FieldLayout) -> bool:
     """Return whether a loss without a counter is a report by its form, its name or the text before it."""
-    if _METER.match(body) or _REMAINS.search(body) or (len(layout.fields) > 1 and "train" in layout.scope.lower()):
+    if len(layout.fields) > 1 and "train" in layout.scope.lower():
         return True
     ranks = [names.loss_rank(field.name) for field in layout.fields if field.meaning is Meaning.LOSS]
     return min(ranks) <= _OF_A_STEP and not (

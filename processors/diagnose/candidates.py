@@ -7,7 +7,7 @@ import msgspec
 
 from schedmate_records import Component, ErrorType, Evidence, FailureSource
 
-from .kinds import SETS, Classification, Kind, is_explained
+from .kinds import SETS, Classification, Kind, LaterEvidence, Status, is_explained, next_status
 
 MAX_CANDIDATES = 10
 """Maximum number of candidates of an attempt: the earliest of each cause."""
@@ -19,8 +19,19 @@ OTHERS_SURVIVED = 50
 """The same for reports of other ranks. Ranks wait for each other, so that one that died lets the others print fewer."""
 SILENT_LINES = 500
 """The same for lines without a report, in a log whose progress cannot be read."""
+NEAR_LINES = 3
+"""Maximum number of lines between an error and the line that states what follows it."""
 LAST_LINES = {Kind.HINT: 12, Kind.VAGUE: 60}
 """Maximum number of lines that may follow the last error of a stored log; the lines of a clean-up."""
+_LIMITS = (
+    (LaterEvidence.REPORT, "reports_since", 1),
+    (LaterEvidence.LINES, "lines_since", NEAR_LINES),
+    (LaterEvidence.MORE_LINES, "lines_since", LAST_LINES[Kind.HINT]),
+    (LaterEvidence.QUIET_LINES, "other_lines", SILENT_LINES),
+    (LaterEvidence.OTHER_REPORTS, "other_reports", OTHERS_SURVIVED),
+    (LaterEvidence.REPORTS, "own_reports", SURVIVED),
+)
+"""Which counter of a candidate shows which evidence, and from which value."""
 ERROR_WORDS = "error_words"
 """Cause of a line that is an error only by a word somewhere in it."""
 CLOCK_DIFFERENCE = 1.0
@@ -35,17 +46,15 @@ class Candidate(msgspec.Struct):
 
     Attributes:
         stream: Key of the stream that printed the line: its rank and name.
+        status: What the lines after it show.
         printed_by: Rank that printed the line, if its launcher prints the rank before it.
+        ends_rank: True if the hook printed it that runs as its rank's process ends.
         own_reports: Reports of progress of its rank after it.
         other_reports: Reports of progress of other ranks after it.
         other_lines: Lines of no special class after it in its stream.
         newest_line: Line of the newest occurrence of its cause in its stream.
         reports_since: Reports of progress of its rank after the newest occurrence.
         lines_since: Lines of no special class after the newest occurrence.
-        retried: True while the operation that failed is repeated.
-        continues_after: Number of lines after it that show that the program continues, if the log states that; 0 if it does not.
-        dismissed: True while the last lines of the job show that it did no harm.
-        ends_rank: True if the hook printed it that runs as its rank's process ends.
         rows: Number of rows of a growing table of numbers after it.
         row: First number of the newest row; None where there is none.
     """
@@ -64,17 +73,15 @@ class Candidate(msgspec.Struct):
     stream: str
     root: Evidence | None
     printed_by: int | None = None
+    ends_rank: bool = False
     support: list[Evidence] = []
+    status: Status = Status.OPEN
     own_reports: int = 0
     other_reports: int = 0
     other_lines: int = 0
     newest_line: int = 0
     reports_since: int = 0
     lines_since: int = 0
-    retried: bool = False
-    continues_after: int = 0
-    dismissed: bool = False
-    ends_rank: bool = False
     rows: int = 0
     row: int | None = None
 
@@ -84,9 +91,7 @@ class Candidate(msgspec.Struct):
     ) -> "Candidate":
         """Return the candidate that the line `root` makes."""
         message = root.text.strip()[:MESSAGE]
-        return cls(
-            cause, *meaning, source, message, time, "", root.rank, stream, root, newest_line=root.line
-        )  # fmt: skip
+        return cls(cause, *meaning, source, message, time, "", root.rank, stream, root, newest_line=root.line)
 
     @property
     def order(self) -> Order:
@@ -95,26 +100,35 @@ class Candidate(msgspec.Struct):
             return self.time, 1 << 31, "", 0
         return self.time, self.rank or 0, self.stream, self.root.line
 
-    @property
-    def survived(self) -> bool:
-        """True once its rank reported progress after it."""
-        return self.own_reports >= SURVIVED
-
-    @property
-    def silently_survived(self) -> bool:
-        """True if so many lines follow that it did not end a job that prints no reports."""
-        return self.other_lines >= SILENT_LINES and self.kind not in SETS.certain
-
-    @property
-    def continued(self) -> bool:
-        """True if the program printed that it continues, and did."""
-        enough = self.lines_since >= self.continues_after and self.kind not in SETS.certain
-        return self.continues_after > 0 and (self.reports_since > 0 or enough)
-
     def is_viable(self, readable: bool) -> bool:
-        """Return False once the job survived it, or while it tries again; `readable`: the job's progress can be read."""
-        probably_survived = self.other_reports >= OTHERS_SURVIVED or (self.silently_survived and not readable)
-        return not (self.survived or self.retried or self.dismissed or self.continued or probably_survived)
+        """Return False once later lines show that it did no harm; `readable`: the job's progress can be read."""
+        open_states = {Status.OPEN, Status.WARNED, Status.CONTINUES}
+        return self.status in open_states or (self.status is Status.QUIET and readable)
+
+    def advance(self, evidence: LaterEvidence) -> None:
+        """Change the status by `evidence`, and by what was counted already."""
+        self.status = next_status(self.status, evidence, self.kind)
+        self.count()
+
+    def count(self, reports: int = 0, lines: int = 0, other_reports: int = 0) -> None:
+        """Count reports of its rank, lines of no special class and reports of other ranks after it."""
+        self.own_reports = min(self.own_reports + reports, SURVIVED)
+        self.reports_since = min(self.reports_since + reports, SURVIVED)
+        self.other_lines = min(self.other_lines + lines, SILENT_LINES)
+        self.lines_since = min(self.lines_since + lines, LAST_LINES[Kind.HINT])
+        self.other_reports = min(self.other_reports + other_reports, OTHERS_SURVIVED)
+        if self.status is Status.SURVIVED:
+            return
+        for evidence, count, limit in _LIMITS:
+            if getattr(self, count) >= limit:
+                self.status = next_status(self.status, evidence, self.kind)
+
+    def repeat(self, new: "Candidate") -> None:
+        """Take the newer occurrence `new` of the same error into account: it was repeated in vain."""
+        self.newest_line, self.reports_since, self.lines_since = new.newest_line, 0, 0
+        self.advance(LaterEvidence.REPEATED)
+        if self.status is Status.OPEN and new.status is Status.WARNED:
+            self.status = Status.WARNED
 
 
 def add_candidate(kept: list[Candidate], new: Candidate) -> None:
@@ -122,17 +136,15 @@ def add_candidate(kept: list[Candidate], new: Candidate) -> None:
 
     Of a kind that does no harm where it is repeated, one of each stream is kept.
     """
-    if new.kind not in SETS.weak:
+    if new.kind not in SETS["weak"]:
         for one in kept:
-            repeated = new.dismissed and one.cause == new.cause
-            one.dismissed = one.dismissed and (repeated or one.stream != new.stream)
+            if one.stream == new.stream and (one.cause != new.cause or new.status is not Status.DISMISSED):
+                one.advance(LaterEvidence.NEXT_ERROR)
     for index, old in enumerate(kept):
         same = (old.cause, old.kind) == (new.cause, new.kind)
-        if same and (old.stream == new.stream or new.kind not in SETS.passing):
-            if not (old.survived or old.silently_survived or old.continued):
-                # Repeated in vain: the first occurrence counts.
-                old.newest_line, old.retried, old.continues_after = new.newest_line, False, new.continues_after
-                old.reports_since = old.lines_since = 0
+        if same and (old.stream == new.stream or new.kind not in SETS["passing"]):
+            if old.status not in {Status.SURVIVED, Status.CONTINUED, Status.QUIET}:
+                old.repeat(new)
                 if new.order >= old.order:
                     return
             kept[index] = new
@@ -141,7 +153,12 @@ def add_candidate(kept: list[Candidate], new: Candidate) -> None:
     if len(kept) > MAX_CANDIDATES:
         # The root is early and strong: survived candidates go first, then repeated causes, weak kinds and the latest.
         firsts = _first_of_each_cause(kept)
-        kept.remove(max(kept, key=lambda one: (not one.is_viable(False), one not in firsts, one.kind in SETS.weak, one.order)))  # fmt: skip
+        kept.remove(
+            max(
+                kept,
+                key=lambda one: (not one.is_viable(False), one not in firsts, one.kind in SETS["weak"], one.order),
+            )
+        )
 
 
 def _first_of_each_cause(candidates: Iterable[Candidate]) -> list[Candidate]:
@@ -172,7 +189,7 @@ def rank_candidates(
         viable = [
             one
             for one in viable
-            if one.kind not in SETS.weak or one.order < shown_by[Kind(one.kind)] or (stopped and _is_last_error(one))
+            if one.kind not in SETS["weak"] or one.order < shown_by[Kind(one.kind)] or (stopped and _is_last_error(one))
         ]
     if stopped:
         viable = [one for one in viable if one.kind != Kind.VAGUE or one.other_lines < LAST_LINES[Kind.VAGUE]]
@@ -181,9 +198,7 @@ def rank_candidates(
         for index, one in enumerate(viable)
         if not is_explained(one.kind, (each.kind for each in viable[:index]), (each.kind for each in viable[index + 1 :]))
     ]  # fmt: skip
-    # The lines of two streams of one moment come in either order.
-    firsts = [one for one in roots if not any(_explains_at_once(other, one) for other in roots)]
-    root = (firsts or roots or viable)[:1]
+    root = (roots or viable)[:1]
     return root + [one for one in viable if one is not root[0]]
 
 
@@ -196,13 +211,8 @@ def _last(viable: Iterable[Candidate], kind: str) -> Order:
     return max((one.order for one in viable if one.kind == kind), default=_NEVER)
 
 
-def _explains_at_once(cause: Candidate, one: Candidate) -> bool:
-    """Return whether `cause`, of another stream and of about the same time, explains `one`."""
-    near = cause.stream != one.stream and one.time < cause.time <= one.time + CLOCK_DIFFERENCE
-    return near and is_explained(one.kind, (cause.kind,), ())
-
-
-def revive(kept: Iterable[Candidate], readable: bool) -> list[Candidate]:
+def revive(kept: Iterable[Candidate]) -> list[Candidate]:
     """Return `kept`, where those count again that the job only probably survived: nothing else explains a bad end."""
-    fresh = {"other_reports": 0, "other_lines": 0, "retried": False, "continues_after": 0, "dismissed": False}
-    return [one if one.survived or one.is_viable(readable) else msgspec.structs.replace(one, **fresh) for one in kept]
+    return [
+        msgspec.structs.replace(one, status=next_status(one.status, LaterEvidence.BAD_END, one.kind)) for one in kept
+    ]

@@ -11,11 +11,12 @@ retracted.
 
 import copy
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 from prometheus_client import Counter
 
-from schedmate_records import ErrorType, Failure
+from schedmate_records import ErrorType, Failure, identified
 
 from ..classified_chunk import PROGRESS, ClassifiedChunk
 from .candidates import Candidate, rank_candidates, revive
@@ -24,12 +25,13 @@ from .ending import Ending, candidate_from_ending
 from .kinds import Kind
 from .line_reader import LineReader, StreamDiagnosisState, close_stream
 from .survival import count_progress_elsewhere
-from .verdict import PublishedVerdict, fill_unknown, make_retraction, make_verdict
 
 PUBLISHED_EARLY = 0.4
 """Minimum confidence of a verdict before the end of the attempt."""
 CERTAIN = 0.9
 """Minimum confidence of a verdict before the end, if the job survived its cause before."""
+EVIDENCE = 6
+"""Maximum number of lines that a verdict cites, the root among them."""
 _SURVIVED_CAUSES = 16
 """Maximum number of survived causes that are remembered."""
 
@@ -43,7 +45,7 @@ class HandlerState(msgspec.Struct):
         candidates: The candidates.
         streams: State of each stream.
         survived: Causes that the job survived.
-        published: The newest verdict; null for none.
+        verdict: The newest verdict; null for none.
         ending: How the attempt ended; null before its end.
     """
 
@@ -52,7 +54,7 @@ class HandlerState(msgspec.Struct):
     candidates: list[Candidate] = []
     streams: dict[str, StreamDiagnosisState] = {}
     survived: list[str] = []
-    published: PublishedVerdict | None = None
+    verdict: Failure | None = None
     ending: Ending | None = None
 
 
@@ -96,7 +98,7 @@ class FailureHandler:
         name = f"{view.rank}/{view.stream}"
         state.reported = state.reported or PROGRESS in view.classes
         self._reader.read(view, name, state.streams, state.candidates)
-        if not state.candidates and state.published is None:
+        if not state.candidates and state.verdict is None:
             return []
         count_progress_elsewhere(view, name, state.candidates)
         if state.ending is not None:
@@ -117,11 +119,12 @@ class FailureHandler:
 
     def reopen(self, job: str, attempt: int, time: float, state: HandlerState) -> list[Failure]:
         """Return the verdict on an attempt that has not ended after all: on its lines so far, or a retraction."""
-        state.ending, published = None, state.published
-        state.published = None
+        state.ending, published = None, state.verdict
+        state.verdict = None
         if made := self._early_verdict(job, attempt, time, state):
             return made
-        return [] if published is None else [self._retract(state, job, attempt, time, None)]
+        state.verdict = published
+        return self._retract(state, job, attempt, time, None)
 
     def weighed(self, ending: Ending, state: HandlerState) -> tuple[list[Candidate], list[Candidate]]:
         """Return the candidates that may explain the end of an attempt, the likeliest first, and those that the job survived."""
@@ -137,44 +140,84 @@ class FailureHandler:
         ranked = [] if ending.well else _rank_at_end(_closed(state), by_ending, state.reported)
         if ending.cancelled and ranked and ranked[0].error_type is ErrorType.OTHER:
             ranked = []  # what a person cancelled did not fail, unless it shows a cause of its own
-        if ranked:
-            stated = by_ending or next((one for one in ranked if one.kind == Kind.EXIT), None)
-            ranked[0] = fill_unknown(ranked[0], stated)
-            made = make_verdict(ranked, ending.job, ending.attempt, state.revision + 1, ending)
-            known = state.published is not None and state.published.id == made.id
-            return [] if known else [self._publish(made, ranked[0], state)]
-        if state.published is None or state.published.error_type is ErrorType.NONE:
-            return []
-        return [self._retract(state, ending.job, ending.attempt, ending.time, ending)]
+        if not ranked:
+            return self._retract(state, ending.job, ending.attempt, ending.time, ending)
+        stated = by_ending or next((one for one in ranked if one.kind == Kind.EXIT), None)
+        ranked[0] = _fill_unknown(ranked[0], stated)
+        made = _verdict(ranked, ending.job, ending.attempt, state.revision + 1, ending)
+        known = state.verdict is not None and state.verdict.id == made.id
+        return [] if known else self._publish(made, state)
 
     def _early_verdict(self, job: str, attempt: int, time: float, state: HandlerState) -> list[Failure]:
         """Return the verdict before the end of the attempt, if it is sure and new, or a retraction."""
-        ranked, published = (
-            rank_candidates(state.candidates, readable=state.reported, ended_badly=False),
-            state.published,
-        )
+        ranked = rank_candidates(state.candidates, readable=state.reported, ended_badly=False)
         if not ranked:
-            if published is None or published.error_type is ErrorType.NONE:
-                return []
-            return [self._retract(state, job, attempt, time, None)]
-        root = ranked[0]
+            return self._retract(state, job, attempt, time, None)
+        root, made = ranked[0], _verdict(ranked, job, attempt, state.revision + 1, None)
         sure = root.confidence >= (CERTAIN if root.cause in state.survived else PUBLISHED_EARLY)
-        if not sure or (published is not None and published == PublishedVerdict.from_root(root, published.id)):
+        known = state.verdict is not None and _essence(state.verdict) == _essence(made)
+        return self._publish(made, state) if sure and not known else []
+
+    def _publish(self, made: Failure, state: HandlerState) -> list[Failure]:
+        (self.metrics.retracted if made.error_type is ErrorType.NONE else self.metrics.verdicts).inc()
+        state.revision, state.verdict = made.revision, made
+        return [made]
+
+    def _retract(
+        self, state: HandlerState, job: str, attempt: int, time: float, ending: Ending | None
+    ) -> list[Failure]:
+        """Return the record that retracts the newest verdict, if there is one."""
+        if state.verdict is None or state.verdict.error_type is ErrorType.NONE:
             return []
-        return [self._publish(make_verdict(ranked, job, attempt, state.revision + 1, None), root, state)]
+        why = "the job went on after it"
+        if ending and (ending.cancelled or ending.well):
+            why = "the attempt was cancelled" if ending.cancelled else "the attempt ended well"
+        return self._publish(_record(job, attempt, state.revision + 1, time, ending, message=why), state)
 
-    def _publish(self, made: Failure, root: Candidate, state: HandlerState) -> Failure:
-        self.metrics.verdicts.inc()
-        state.revision = made.revision
-        state.published = PublishedVerdict.from_root(root, made.id)
-        return made
 
-    def _retract(self, state: HandlerState, job: str, attempt: int, time: float, ending: Ending | None) -> Failure:
-        self.metrics.retracted.inc()
-        state.revision += 1
-        made = make_retraction(job, time, attempt, state.revision, ending)
-        state.published = PublishedVerdict("", ErrorType.NONE, 0, None, made.id)
-        return made
+def _essence(verdict: Failure) -> tuple[object, ...]:
+    """Return what makes a new record where it changes."""
+    root = verdict.root.line if verdict.root else 0
+    return verdict.signature, verdict.error_type, root, verdict.rank
+
+
+def _verdict(ranked: Sequence[Candidate], job: str, attempt: int, revision: int, ending: Ending | None) -> Failure:
+    """Return the record for the root `ranked[0]`; the others support it. Final if there is an `ending`."""
+    root = ranked[0]
+    lines = [root.root, *root.support, *(one.root for one in ranked[1:])]
+    cited = {(one.topic, one.partition, one.offset, one.line, one.rank): one for one in lines if one is not None}
+    return _record(
+        job, attempt, revision, root.time, ending, message=root.message, error_type=root.error_type,
+        node=root.node, rank=root.rank, root=root.root, faulty_component=root.component, restartable=root.restartable,
+        confidence=root.confidence, source=root.source, signature=root.cause, evidence=list(cited.values())[:EVIDENCE],
+    )  # fmt: skip
+
+
+def _record(  # the fields that every record has
+    job: str, attempt: int, revision: int, time: float, ending: Ending | None, **fields: Any
+) -> Failure:
+    fields = {"error_type": ErrorType.NONE} | fields
+    if ending is not None:
+        fields |= {"final": True, "exit_code": ending.exit_code, "signal": ending.killed_by or None}
+    return identified(Failure(id="", job=job, attempt=attempt, revision=revision, time=time, **fields))
+
+
+def _fill_unknown(root: Candidate, ending: Candidate | None) -> Candidate:
+    """Return `root`, where what it leaves unknown is filled from what the ending alone states.
+
+    Without an ending, a last error that states nothing else is taken for the program's own, as most failures are.
+    """
+    if root is ending or root.error_type is not ErrorType.UNKNOWN:
+        return root
+    if ending is None:
+        return msgspec.structs.replace(root, error_type=ErrorType.USER_SCRIPT, restartable=False, confidence=0.25)
+    return msgspec.structs.replace(
+        root,
+        error_type=ending.error_type,
+        component=ending.component,
+        restartable=ending.restartable,
+        confidence=max(root.confidence, ending.confidence),
+    )
 
 
 def _closed(state: HandlerState) -> list[Candidate]:
@@ -192,5 +235,5 @@ def _rank_at_end(kept: list[Candidate], by_ending: Candidate | None, readable: b
         kept + ends, readable=readable, ended_badly=by_ending is not None, stopped=by_ending is None
     )
     if by_ending is not None and ranked[0] is by_ending and by_ending.error_type is ErrorType.UNKNOWN:
-        return rank_candidates(revive(kept, readable) + ends, readable=readable, ended_badly=True)
+        return rank_candidates(revive(kept) + ends, readable=readable, ended_badly=True)
     return ranked

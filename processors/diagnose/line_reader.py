@@ -9,29 +9,28 @@ from schedmate_records import Component, ErrorType, Evidence, FailureSource
 
 from ..classified_chunk import ERROR, OTHER, PROGRESS, ClassifiedChunk
 from ..grammar.prefix import strip_prefix
+from ..track.not_finite import begins_at
 from .candidates import ERROR_WORDS, LAST_LINES, MESSAGE, Candidate, add_candidate
 from .catalogue import Signature
-from .drivers import read_event
 from .exceptions import classify_exception, is_file_error
 from .json_lines import json_message, shorten
-from .kinds import SETS, Classification, Kind
+from .kinds import SETS, Classification, Kind, Status
 from .matcher import MAX_CHARACTERS, MILD, Matcher
 from .memory import held_by_others
-from .nan import NanLoss, mentions_nan
 from .survival import (
     GENERAL_EXCEPTIONS,
     count_stream_lines,
-    dismiss_candidates,
     forget_explained,
     is_denied,
     printing_rank,
+    weigh_statement,
 )
 from .traceback import Raised, TracebackState, read_exception, read_line
 
 STREAMS = 64
 """Maximum number of streams of one job whose state is kept. Further streams are read without memory of open tracebacks."""
-_EVENTS = 16
-"""Maximum number of Xids of one stream that are kept for those that name the Xid they follow from."""
+_NAN_REPORTS = 50
+"""Reports of a loss that is no number, after which it is no reason for the end: the program ran on with it."""
 _LEVEL_CHARACTERS = 160
 """Characters of a line in which its level is searched."""
 _HEADER = (
@@ -50,11 +49,16 @@ _PATTERNS = {
         r"""^(?!.{0,40}(?i:err|message|msg|reason|exception|detail|std|fail|log|status|cause))[\w ./\[\]-]{1,40}[:=]\s*(["'`]).*\1\s*"""
     ),
     "data": re.compile(
-        r"""["']?\b(?:input|prompt|context|question|answer|reference|target|prediction|completion|hypothesis|sentence|text|sample)\b"""
+        r"""["']?\b(?:input|prompt|context|question|answer|reference|target|prediction|completion|hypothesis|sentence|text|sample|help|description|example)\b"""
         r"""(?:\[\d+\])?["']?[ =:]{1,3}(["'])(?:(?!\1)[^\\]|\\.){0,1500}\1"""
     ),
+    "quoted": re.compile(r"""(?<=[^\s:=(\[,{\\])\s+["`]([^"`\\]{6,300})["`]"""),
     "python_warning": re.compile(r"\.py:\d+: \w*Warning: "),
+    "assertion": re.compile(r"\bAssertionError: "),
     "quoted_source": re.compile(r"^\s*(?:[│|]\s*(?:❱\s*)?\d+ [│|] |-{2,}> ?\d+ )"),
+    "nan": re.compile(
+        r"(?i)\b\w*loss\w*\W{1,6}(?:[a-z]*\W{1,3})?(?:(?:an?|has|be[ac]ome|turned|went|to|inf|infinite|or|value)\W{1,3}){0,4}nan\b"
+    ),
     "first_word": re.compile(
         r"^\W{0,4}(?:[\w.-]{1,30}(?:\[\d+\])?[\]:]? )?(?i:fatal(?: error)?|error|failed|cannot|could not|unable to)"
         r"\b(?!s|(?: \w+)? ?[=:] ?[\d.]+\b)"
@@ -62,13 +66,45 @@ _PATTERNS = {
 }
 """A mild level; a line of one name and one quoted text, and quoted text that its name calls data (of a model); a line of source as Rich and
 IPython quote it; an error by its first word."""
-_DENIABLE = frozenset({Kind.EXCEPTION, Kind.NATIVE, Kind.ABORT, Kind.SERVICE, Kind.PEER, Kind.HINT})
-"""Kinds that a line of a mild level does not make."""
-_SURVIVABLE = _DENIABLE - {Kind.NATIVE, Kind.ABORT}
-"""Kinds that a program may survive if a logger calls them a warning."""
 _FOREIGN_MEMORY = Classification(Kind.EXCEPTION, ErrorType.INFRASTRUCTURE, Component.GPU, True, 0.7)
 _NAN_LOSS = Classification(Kind.EXCEPTION, ErrorType.USER_SCRIPT, Component.NONE, False, 0.5)
 _HINT = Classification(Kind.HINT, ErrorType.UNKNOWN, Component.NONE, None, 0.2)
+
+
+class NanLoss(msgspec.Struct):
+    """Since when the training loss of one stream is no number.
+
+    Attributes:
+        first: The first such report; null while the loss is a number.
+        time: Its arrival, in seconds since 1970.
+        reports: Number of such reports.
+        is_last: True if the last line of the stream is one of them.
+    """
+
+    first: Evidence | None = None
+    time: float = 0.0
+    reports: int = 0
+    is_last: bool = False
+
+    def read(self, view: ClassifiedChunk) -> None:
+        """Read the progress lines of `view`; the newest line alone if the newest loss is a number."""
+        if self.first is None and begins_at(view) is None:
+            return
+        for index, letter in enumerate(view.classes):
+            line = view.lines[index][:MAX_CHARACTERS] if letter == PROGRESS else ""
+            if line and _PATTERNS["nan"].search(line):
+                if self.first is None:
+                    self.first, self.time, self.reports = view.evidence(index), view.times[index], 0
+                self.reports += 1
+            elif self.first is not None and "loss" in line.lower():
+                self.first = None
+        last = next((line for line in reversed(view.lines) if line.strip()), None)
+        self.is_last = self.is_last if last is None else bool(_PATTERNS["nan"].search(last[:MAX_CHARACTERS]))
+
+
+def mentions_nan(text: str) -> bool:
+    """Return whether `text` can hold a loss that is no number."""
+    return any(word in text for word in ("nan", "NaN", "NAN"))
 
 
 class StreamDiagnosisState(msgspec.Struct):
@@ -77,26 +113,23 @@ class StreamDiagnosisState(msgspec.Struct):
     Attributes:
         traceback: Open tracebacks.
         nan: Since when its loss is no number.
-        events: Signature of the newest line of each Xid, by device and number.
         ended: The newest line that states that the job ended well, or is about to end; 0 for none.
     """
 
     traceback: TracebackState = msgspec.field(default_factory=TracebackState)
     nan: NanLoss = msgspec.field(default_factory=NanLoss)
-    events: dict[str, str] = {}
     ended: int = 0
 
     @property
     def idle(self) -> bool:
         """True where nothing need be remembered."""
-        return not (self.traceback.open or self.traceback.remark or self.nan.first or self.events or self.ended)
+        return not (self.traceback.open or self.traceback.remark or self.nan.first or self.ended)
 
 
 class LineReader:
     """Reads chunks. Holds the cache of templates, no state of a job."""
 
     def __init__(self, signatures: Sequence[Signature]) -> None:
-        self._by_name = {one.name: one for one in signatures}
         self._matcher = Matcher(signatures, (_HEADER, _EXCEPTION))
         self._header = len(signatures)
         self._farewells = {number for number, one in enumerate(signatures) if one.kind == Kind.FAREWELL}
@@ -172,10 +205,10 @@ class LineReader:
         if raised is None and (inside or _PATTERNS["quoted_source"].match(line)):
             return None
         is_error = view.classes[index] == ERROR
-        signature = self._followed(self._signature(found, line, raised, is_error), line, state)
+        signature = self._signature(found, line, raised, is_error)
         if signature is not None and _is_harmless(signature, line, raised):
             if raised is None:
-                if dismiss_candidates(signature, kept, name, place):
+                if weigh_statement(signature, kept, name, place):
                     state.ended = place.line
                 if signature.kind != Kind.GAVE_UP:
                     return None
@@ -193,31 +226,24 @@ class LineReader:
         candidate.ends_rank = any(re.match(r"\[rank\d+\]: ?Traceback ", header.text) for header in headers)
         return _weakened(candidate, state.ended, warns=raised is None and _level(line) == "WARNING")
 
-    def _followed(self, signature: Signature | None, line: str, state: StreamDiagnosisState) -> Signature | None:
-        """Return `signature`, or that of the Xid which `line` names as its cause, if the stream held that one."""
-        event = read_event(line) if signature is not None and signature.driver_event else None
-        if signature is None or event is None:
-            return signature
-        xid = event[0]
-        if xid.caused_by is not None:
-            return self._by_name.get(state.events.get(f"{xid.device}/{xid.caused_by}", ""), signature)
-        state.events.pop(f"{xid.device}/{xid.number}", None)
-        state.events[f"{xid.device}/{xid.number}"] = signature.name
-        if len(state.events) > _EVENTS:
-            del state.events[next(iter(state.events))]
-        return signature
-
     def _without_data(self, line: str, found: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
-        """Return `line` without what it quotes as data, and the patterns that match the rest."""
-        rest = _PATTERNS["data"].sub(" ", line) if found else line
+        """Return `line` without what it quotes as data or between words, and the patterns that match the rest."""
+        if not found:
+            return line, found
+        rest = _PATTERNS["data"].sub(" ", line)
+        rest = _PATTERNS["quoted"].sub(lambda quote: " " if any(self._matcher.find([quote[1]])) else quote[0], rest)
         return (line, found) if rest == line else (rest, self._matcher.find([rest])[0])
 
     def _signature(self, found: Sequence[int], line: str, raised: Raised | None, is_error: bool) -> Signature | None:
         """Return the signature of `line`. A hint needs an exception of a general class, or a line that is an error."""
-        signature = self._matcher.signature(found, line, () if raised is None else SETS.no_failure)
+        signature = self._matcher.signature(found, line, () if raised is None else SETS["no_failure"])
         if signature is not None and is_denied(signature, line, is_error=is_error):
-            signature = self._matcher.signature(found, line, SETS.no_failure)
-        if signature is None or signature.kind != Kind.HINT:
+            signature = self._matcher.signature(found, line, SETS["no_failure"])
+        if signature is None:
+            return None
+        if signature.error_type is ErrorType.INFRASTRUCTURE and _PATTERNS["assertion"].search(line):
+            return None  # its message is what a program compared
+        if signature.kind != Kind.HINT:
             return signature
         return signature if (is_error if raised is None else raised.name in GENERAL_EXCEPTIONS) else None
 
@@ -226,8 +252,8 @@ def close_stream(state: StreamDiagnosisState, name: str, kept: list[Candidate]) 
     """Add the candidates that are still open when the stream ends."""
     for one in state.traceback.open:
         add_candidate(kept, _make_candidate(None, one.cut_off(), one.header, one.time, name))
-    if state.nan.is_suspect and state.nan.first is not None:
-        first = state.nan.first
+    first = state.nan.first
+    if first is not None and state.nan.is_last and state.nan.reports <= _NAN_REPORTS:
         new = Candidate.from_line(_NAN_LOSS, "nan_loss", FailureSource.SIGNATURE, first, state.nan.time, name)
         add_candidate(kept, new)
 
@@ -241,9 +267,9 @@ def _count(view: ClassifiedChunk, name: str, kept: list[Candidate], start: int, 
 
 def _is_harmless(signature: Signature, line: str, raised: Raised | None) -> bool:
     """Return whether the line itself shows that it is no failure: by its words, or by its level if it raises nothing."""
-    if signature.kind in SETS.no_failure or raised is not None:
-        return signature.kind in SETS.no_failure
-    return _PATTERNS["quotation"].fullmatch(line) is not None or (signature.kind in _DENIABLE and _is_mild(line))
+    if signature.kind in SETS["no_failure"] or raised is not None:
+        return signature.kind in SETS["no_failure"]
+    return _PATTERNS["quotation"].fullmatch(line) is not None or (signature.kind in SETS["deniable"] and _is_mild(line))
 
 
 def _is_mild(line: str) -> bool:
@@ -256,12 +282,11 @@ def _weakened(candidate: Candidate, ended: int, *, warns: bool) -> Candidate:
 
     Right after the last lines of a job, at line `ended`, processes report such errors and lost peers as they end.
     """
-    at_end = 0 < candidate.newest_line - ended <= LAST_LINES[Kind.HINT] and ended > 0
-    if warns and candidate.kind in _SURVIVABLE:
-        candidate.continues_after = LAST_LINES[Kind.HINT]
-    candidate.dismissed = (
-        at_end and (warns or candidate.kind in {Kind.PEER, Kind.CHILD}) and candidate.kind in _SURVIVABLE | {Kind.CHILD}
-    )
+    at_end = 0 < ended < candidate.newest_line <= ended + LAST_LINES[Kind.HINT]
+    if warns and candidate.kind in SETS["survivable"]:
+        candidate.status = Status.DISMISSED if at_end else Status.WARNED
+    elif at_end and candidate.kind in {Kind.PEER, Kind.CHILD}:
+        candidate.status = Status.DISMISSED
     return candidate
 
 
@@ -303,6 +328,6 @@ def _by_signature(signature: Signature, raised: Raised | None, place: Evidence) 
         return meaning._replace(kind=Kind.CHILD) if _PATTERNS["python_warning"].search(place.text) else meaning
     if signature.component is Component.NETWORK and is_file_error(raised):
         meaning = meaning._replace(kind=Kind.STORAGE, component=Component.STORAGE)
-    if raised.is_side and signature.kind not in SETS.certain:
+    if raised.is_side and signature.kind not in SETS["certain"]:
         return meaning._replace(kind=Kind.THREAD if raised.place.remark == "thread" else Kind.CHILD)
     return meaning._replace(kind=classify_exception(raised).kind) if signature.kind == Kind.HINT else meaning

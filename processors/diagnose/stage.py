@@ -4,15 +4,16 @@ A verdict states how far the training had come, so that a restart that gains not
 """
 
 from collections.abc import Sequence
+from typing import Self
 
 import msgspec
 
 from schedmate_records import EventKind, Failure, JobEvent, JobMetric, ModelAnswer, NodeFinding, Position, Record
 
 from ..classified_chunk import ClassifiedChunk
-from ..stage import Stage
+from ..stage import Stage, StageSettings
 from .ending import Ending
-from .failure_question import ModelOpinions, OpinionState
+from .failure_question import ModelOpinions, OpinionState, Table
 from .handler import FailureHandler, HandlerState
 from .nodes import NodeEvidence, NodeEvidenceState
 
@@ -75,16 +76,27 @@ class Diagnosis(Stage[DiagnosisState]):
     Args:
         handler: Reads lines and ends; with the catalogue that ships where not given.
         ask_models: Whether language models are asked about attempts that failed.
+        table: Who decides where rules and model disagree; the table that ships where not given.
     """
 
     name = "diagnosis"
+    state = DiagnosisState
+    order = 70
     inputs = ("model-answers", "node-findings")
 
-    def __init__(self, handler: FailureHandler | None = None, *, ask_models: bool = False) -> None:
+    def __init__(
+        self, handler: FailureHandler | None = None, *, ask_models: bool = False, table: Table | None = None
+    ) -> None:
         self.handler = handler or FailureHandler()
         self.node_evidence = NodeEvidence(self.handler.signatures)
-        self.opinions = ModelOpinions(self.handler)
+        self.opinions = ModelOpinions(self.handler, table)
         self.ask_models = ask_models
+
+    @classmethod
+    def from_settings(cls, settings: StageSettings) -> Self:
+        """Return the diagnosis with the operator's signatures and table."""
+        handler = FailureHandler(settings.signatures)
+        return cls(handler, ask_models=settings.processors.ask_models, table=settings.failure_table)
 
     def metric_groups(self) -> Sequence[object]:
         """Return the metrics of what it is made of, a group for each part."""

@@ -7,13 +7,11 @@ from schedmate_records import Evidence
 
 from ..classified_chunk import PROGRESS, ClassifiedChunk
 from ..grammar.prefix import strip_prefix
-from .candidates import CLOCK_DIFFERENCE, LAST_LINES, OTHERS_SURVIVED, SILENT_LINES, SURVIVED, Candidate
+from .candidates import CLOCK_DIFFERENCE, NEAR_LINES, Candidate
 from .catalogue import Signature
-from .kinds import SETS, Kind
+from .kinds import SETS, Kind, LaterEvidence, Status
 from .traceback import Raised
 
-NEAR_LINES = 3
-"""Maximum number of lines between an error and the line that states what follows it."""
 _TABLE_ROWS = 3
 """Rows of a table, each with a larger first number, that show that a loop runs."""
 _MESSAGE_LINES = 5
@@ -22,6 +20,12 @@ GENERAL_EXCEPTIONS = frozenset(
     {"RuntimeError", "Exception", "OSError", "SystemError", "InternalError", "DistBackendError", "ImportError"}
 )
 """Exceptions whose message explains more than their class."""
+_STATEMENTS = {
+    Kind.WELL: LaterEvidence.ENDED_WELL,
+    Kind.FAREWELL: LaterEvidence.LAST_LINES,
+    Kind.GAVE_UP: LaterEvidence.GAVE_UP,
+    Kind.START: LaterEvidence.START,
+}
 _PATTERNS = {
     "rank": re.compile(r"^(?:\[(?:rank|default)?(\d+)\]|(\d+):|\[\d+,(\d+)\])"),
     "torn_down": re.compile(
@@ -43,28 +47,19 @@ def printing_rank(line: str) -> int | None:
     return int(next(group for group in found.groups() if group)) if found else None
 
 
-def count_lines(one: Candidate, progress: int, others: int = 0) -> None:
-    """Count lines of progress and of no special class after the candidate, of its rank."""
-    one.own_reports = min(one.own_reports + progress, SURVIVED)
-    one.other_lines = min(one.other_lines + others, SILENT_LINES)
-    one.reports_since = min(one.reports_since + progress, SURVIVED)
-    one.lines_since = min(one.lines_since + others, LAST_LINES[Kind.HINT])
-
-
 def count_stream_lines(kept: list[Candidate], stream: str, reports: Sequence[str], others: Sequence[str]) -> None:
     """Count the lines of progress `reports` and `others` of no special class after the candidates of `stream`."""
     for one in kept:
         if one.stream != stream:
             continue
         own = reports if one.printed_by is None else [line for line in reports if _is_own(one, line)]
-        one.other_reports = min(one.other_reports + len(reports) - len(own), OTHERS_SURVIVED)
-        count_lines(one, len(own), len(others))
-        if not one.survived and _is_table(one, [*own, *others]):
-            one.continues_after, one.reports_since = NEAR_LINES, max(one.reports_since, 1)
-        if one.survived and one.root and _PATTERNS["torn_down"].search(one.root.text):
+        one.count(len(own), len(others), len(reports) - len(own))
+        if one.status is not Status.SURVIVED and _is_table(one, [*own, *others]):
+            one.status = Status.CONTINUED if one.is_viable(readable=True) else one.status
+        if one.status is Status.SURVIVED and one.root and _PATTERNS["torn_down"].search(one.root.text):
             for earlier in kept:  # all ranks run again
                 if earlier.stream == one.stream and earlier.order < one.order:
-                    count_lines(earlier, SURVIVED)
+                    earlier.advance(LaterEvidence.REPORTS)
 
 
 def _is_own(one: Candidate, report: str) -> bool:
@@ -90,10 +85,7 @@ def count_progress_elsewhere(view: ClassifiedChunk, stream: str, kept: Iterable[
             continue
         pairs = zip(view.classes, view.times, strict=True)
         progress = sum(letter == PROGRESS and time > one.time + CLOCK_DIFFERENCE for letter, time in pairs)
-        if view.rank == one.rank:
-            count_lines(one, progress)
-        else:
-            one.other_reports = min(one.other_reports + progress, OTHERS_SURVIVED)
+        one.count(progress) if view.rank == one.rank else one.count(other_reports=progress)
 
 
 def is_denied(signature: Signature, line: str, *, is_error: bool) -> bool:
@@ -103,28 +95,28 @@ def is_denied(signature: Signature, line: str, *, is_error: bool) -> bool:
     return signature.kind == Kind.FAREWELL and is_error
 
 
-def dismiss_candidates(signature: Signature, kept: list[Candidate], stream: str, place: Evidence) -> bool:
-    """Take earlier candidates of `stream` for harmless if the line at `place` shows that; return whether the job ends well."""
-    kind, ends_well = signature.kind, signature.kind in {Kind.WELL, Kind.FAREWELL}
+def weigh_statement(signature: Signature, kept: list[Candidate], stream: str, place: Evidence) -> bool:
+    """Change earlier candidates of `stream` by what the line at `place` states of the job; return whether the job ends well."""
+    ends_well = signature.kind in {Kind.WELL, Kind.FAREWELL}
     if ends_well and _PATTERNS["trouble"].search(place.text):
         return False
     own = [one for one in kept if one.stream == stream]
     # A job script prints last lines whatever became of its program: they count only after new progress.
-    continued = all(one.reports_since >= NEAR_LINES or not one.is_viable(readable=True) for one in own)
+    if signature.kind == Kind.FAREWELL and any(
+        one.reports_since < NEAR_LINES and one.is_viable(readable=True) for one in own
+    ):
+        return True
     for one in own:
-        near = place.line - one.newest_line <= NEAR_LINES
-        deniable = one.kind not in SETS.certain
-        if kind == Kind.WELL and deniable:
-            count_lines(one, SURVIVED)
-        elif kind == Kind.FAREWELL and continued:
-            one.dismissed |= deniable
-        elif kind == Kind.GAVE_UP:
-            one.retried, one.continues_after, one.dismissed = False, 0, False
-        elif kind == Kind.RETRY and near and one.kind in SETS.passing:
-            one.retried = True
-        same_rank = printing_rank(place.text) == one.printed_by and not one.ends_rank
-        if kind in {Kind.GOES_ON, Kind.RETRY} and near and same_rank and one.kind not in SETS.foreign:
-            one.continues_after = NEAR_LINES
+        if signature.kind in {Kind.GOES_ON, Kind.RETRY}:
+            same_rank = printing_rank(place.text) == one.printed_by and not one.ends_rank
+            if place.line - one.newest_line > NEAR_LINES:
+                continue
+            if signature.kind == Kind.RETRY:
+                one.advance(LaterEvidence.RETRY)
+            if same_rank:
+                one.advance(LaterEvidence.GOES_ON)
+        elif signature.kind in _STATEMENTS:
+            one.advance(_STATEMENTS[signature.kind])
     return ends_well
 
 
@@ -135,7 +127,7 @@ def forget_explained(
     if raised is not None or signature is None or signature.kind == Kind.HINT:
         return
     causes = {"cpp_abort"}
-    if signature.kind in SETS.certain | {Kind.EXCEPTION}:
+    if signature.kind in SETS["certain"] | {Kind.EXCEPTION}:
         causes |= GENERAL_EXCEPTIONS | {"ray_node_gone"}
     for one in kept:
         near = one.root is not None and place.line - one.root.line <= _MESSAGE_LINES

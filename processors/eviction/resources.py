@@ -80,15 +80,15 @@ class Room(NamedTuple):
     jobs: int = 0
 
     @classmethod
-    def of(cls, node: NodeResources, held: Iterable[Share]) -> Self:
+    def from_shares(cls, node: NodeResources, held: Iterable[Share]) -> Self:
         """Return the free resources of a node on which jobs hold these."""
-        return cls(node.cpus, node.memory, (1.0,) * node.gpus).beside(*held)
+        return cls(node.cpus, node.memory, (1.0,) * node.gpus).occupy(*held)
 
-    def without(self, *shares: Share) -> Self:
-        """Return what is left once jobs that hold these are gone."""
+    def release(self, *shares: Share) -> Self:
+        """Return the free resources after jobs release these."""
         return self._changed(shares, 1)
 
-    def beside(self, *shares: Share) -> Self:
+    def occupy(self, *shares: Share) -> Self:
         """Return the free resources after further jobs take these."""
         return self._changed(shares, -1)
 

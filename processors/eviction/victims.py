@@ -82,7 +82,7 @@ class _Search:
                 shares[name].append(places[name])
                 if job in losses:
                     self._evictable[name].append(job)
-        self._rooms = {name: Room.of(node, shares[name]) for name, node in nodes.items()}
+        self._rooms = {name: Room.from_shares(node, shares[name]) for name, node in nodes.items()}
         self._options: dict[str, _Option] = {}
         self._gone: set[str] = set()
         self._taken: Counter[str] = Counter()
@@ -109,7 +109,7 @@ class _Search:
         self._gone.add(job)
         for name, share in self._held[job].items():
             if name in self._rooms:
-                self._rooms[name] = self._rooms[name].without(share)
+                self._rooms[name] = self._rooms[name].release(share)
                 self._options.pop(name, None)
 
     def _needed_victims(self) -> frozenset[str]:
@@ -117,9 +117,9 @@ class _Search:
         needed = set(self._gone)
         for victim in sorted(self._gone, key=lambda job: (-self._losses[job], job)):
             places = self._held[victim].items()
-            beside = {name: self._rooms[name].beside(share) for name, share in places if name in self._taken}
-            if all(room.fits(self._need, self._taken[name]) for name, room in beside.items()):
-                self._rooms |= beside
+            occupied = {name: self._rooms[name].occupy(share) for name, share in places if name in self._taken}
+            if all(room.fits(self._need, self._taken[name]) for name, room in occupied.items()):
+                self._rooms |= occupied
                 needed.remove(victim)
         return frozenset(needed)
 
@@ -180,7 +180,7 @@ class _Search:
             if loss >= best_loss:
                 continue
             looks += 1
-            left = before.without(shares[chosen[-1]])
+            left = before.release(shares[chosen[-1]])
             if left.fits(self._need, parts):
                 best, best_loss = frozenset(jobs[at] for at in chosen), loss
                 continue
@@ -196,11 +196,11 @@ class _Search:
             if room.fits(self._need, parts):
                 break
             chosen.append(at)
-            room = room.without(share)
+            room = room.release(share)
         if not room.fits(self._need, parts):
             return None
         for at in reversed(tuple(chosen)):
-            if (beside := room.beside(shares[at])).fits(self._need, parts):
-                room = beside
+            if (occupied := room.occupy(shares[at])).fits(self._need, parts):
+                room = occupied
                 chosen.remove(at)
         return frozenset(jobs[at] for at in chosen)

@@ -74,6 +74,12 @@ def contradicts_name(column: CompiledColumn) -> str:
         return f"its name means {column.rule.meaning.name.lower()}"
     if role in (ColumnRole.LOSS, ColumnRole.LOSS_PART) and (found := _contradicts_loss(column, name)):
         return found
+    return ""
+
+
+def contradicts_unit(column: CompiledColumn) -> str:
+    """Return how the unit that is printed with a number contradicts that of a column; empty where it does not."""
+    role = column.role
     if role in TIMES or (role is ColumnRole.RATE and not column.counts):
         printed = units.time_after(column.after) or units.period(column.after) or units.time_in(column.name)
         printed = 1.0 if column.is_duration else printed

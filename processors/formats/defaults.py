@@ -1,6 +1,8 @@
-"""The rules' own answer to a question about a format: what a person who teaches a format starts from."""
+"""Answers to a question about a format that are known before anybody is asked: the rules' own, and a known format's."""
 
-from schedmate_records import ColumnRole, FormatQuestion, Reports
+import re
+
+from schedmate_records import ColumnRole, FormatQuestion, KnownFormat, Reports
 
 from ..grammar import names
 from ..grammar.names import Field, Meaning
@@ -19,6 +21,8 @@ _PLAIN = {
     Meaning.RATE: ColumnRole.RATE,
     Meaning.CLOCK: ColumnRole.ELAPSED,
 }
+_TRAINING_LOSS = re.compile(r"(?i)train\w*[ _/.:-]*loss|loss[ _/.:-]*train")
+"""The loss of a training, which may be followed by that of the evaluation before it."""
 _UNIQUE = (ColumnRole.STEP, ColumnRole.EPOCH, ColumnRole.LOSS, ColumnRole.STEP_TIME, ColumnRole.ELAPSED)
 
 
@@ -44,12 +48,34 @@ def rules_answer(question: FormatQuestion) -> FormatAnswer:
     return FormatAnswer(Reports.TRAINING in templates.values(), templates, list(columns.values()))
 
 
+def known_answer(known: KnownFormat, question: FormatQuestion) -> FormatAnswer:
+    """Return what `known` states about the templates of `question`; the rules' answer for templates that it does not hold."""
+    rules, held = rules_answer(question), {each.text: each for each in known.templates}
+    templates = {
+        number: held[each.text].reports if each.text in held else rules.templates[number]
+        for number, each in enumerate(question.templates, start=1)
+    }
+    defaults = {each.column: each for each in rules.columns}
+    columns: list[ColumnAnswer] = []
+    for column, place in enumerate(numbered_columns(question), start=1):
+        template = held.get(question.templates[place.template - 1].text)
+        if template is None:
+            columns += [defaults[column]] if column in defaults else []
+        else:
+            columns += [
+                ColumnAnswer(column, each.role, each.unit, each.steps)
+                for each in template.columns
+                if each.column == place.index
+            ]
+    return FormatAnswer(known.training, templates, columns)
+
+
 def _reports(text: str, fields: dict[int, Field]) -> Reports:
     meanings = {field.meaning for field in fields.values()}
     counted = bool(meanings & {Meaning.STEP, Meaning.EPOCH})
     if not counted or not meanings & {Meaning.LOSS, Meaning.STEP_TIME, Meaning.RATE, Meaning.TIME}:
         return Reports.NEITHER
-    return Reports.EVALUATION if names.evaluation(text) else Reports.TRAINING
+    return Reports.EVALUATION if names.evaluation(text) and not _TRAINING_LOSS.search(text) else Reports.TRAINING
 
 
 def _column(number: int, field: Field, fields: dict[int, Field]) -> ColumnAnswer | None:

@@ -8,7 +8,15 @@ from schedmate_records import ColumnRole, Reports
 
 from ..grammar import stamps
 from ..grammar.units import STEPS
-from .checks import Standing, compare_with_clock, contradicts_name, contradicts_values, is_named, typical
+from .checks import (
+    Standing,
+    compare_with_clock,
+    contradicts_name,
+    contradicts_unit,
+    contradicts_values,
+    is_named,
+    typical,
+)
 from .compiled import CompiledColumn, CompiledFormat
 from .state import FormatRow, FormatState
 
@@ -102,7 +110,9 @@ def read_format(known: CompiledFormat, state: FormatState) -> FormatReading:
     kept, plausible = [], 0
     clocked = _Clocked(series)
     for each in series:
-        reason = contradicts_values(each.column, each.values)
+        reason = contradicts_values(each.column, each.values) or (
+            "" if known.record.person else contradicts_unit(each.column)
+        )
         if not reason and not known.record.person and not clocked.confirms(each):
             reason = contradicts_name(each.column)
         if reason:
@@ -178,6 +188,11 @@ _SINGLE = (
 )
 
 
+_COUNTERS = (ColumnRole.STEP, ColumnRole.EPOCH_STEP)
+_REPORTED = 3
+"""Reports from which a counter that only one line holds is not that of the training."""
+
+
 def _add_values(reading: FormatReading, series: Sequence[_Series]) -> None:
     """Add the newest value of each role; of several templates that hold one, that of the template printed last counts."""
     for role in _SINGLE:
@@ -186,6 +201,8 @@ def _add_values(reading: FormatReading, series: Sequence[_Series]) -> None:
             continue
         often = [each for each in held if 2 * len(each.rows) >= max(len(other.rows) for other in held)]
         best = max(often, key=lambda each: each.rows[-1].order)
+        if role in _COUNTERS and len(best.rows) == 1 and reading.rows >= _REPORTED:
+            continue  # a bar that was printed once beside many reports counts something else
         if (value := best.values[-1]) is not None:
             varies = len(set(best.values)) > 1
             standing = Standing.PLAUSIBLE if varies else Standing.UNTESTED
@@ -196,7 +213,8 @@ def _add_values(reading: FormatReading, series: Sequence[_Series]) -> None:
 
 def _end_line(rows: Sequence[FormatRow]) -> int:
     gaps = [later.line - earlier.line for earlier, later in pairwise(rows)]
-    return rows[-1].line + 2 * int(typical(gaps)) + 2 if gaps else rows[-1].line + 2
+    gap = int(typical(gaps)) if gaps else 1
+    return rows[-1].line + 2 * gap + 2 if gap else rows[-1].line  # a redrawn line has no gaps
 
 
 def _add_speed(reading: FormatReading, series: Sequence[_Series]) -> None:
@@ -255,7 +273,11 @@ def _steps_per_report(steps: _Series) -> float | None:
 def _measured(steps: _Series, elapsed: _Series | None) -> float | None:
     """Return the seconds per step by the times printed on the lines, else by their arrival, else by the elapsed time that they state."""
     clocks: list[list[float | None]] = [[row.stamp for row in steps.rows], [row.arrival for row in steps.rows]]
-    if elapsed is not None and len(elapsed.rows) == len(steps.rows) and not contradicts_name(elapsed.column):
+    if (
+        elapsed is not None
+        and len(elapsed.rows) == len(steps.rows)
+        and not (contradicts_name(elapsed.column) or contradicts_unit(elapsed.column))
+    ):
         clocks.append([value if value is None else value * elapsed.column.scale for value in elapsed.values])
     for clock in clocks:
         if (found := _pace(steps.values, clock)) is not None:

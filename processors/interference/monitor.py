@@ -9,13 +9,14 @@ What is compared are spans that do not overlap (`spans.py`); whether they show a
 from collections.abc import Sequence
 from operator import itemgetter
 from statistics import median_low
+from typing import Self
 
 import msgspec
 from prometheus_client import Counter
 
 from schedmate_records import EventKind, Evidence, JobEvent, JobMetric, Position, Slowdown, derived_id
 
-from ..stage import Stage
+from ..stage import Stage, StageSettings
 from .spans import Measure, between, confidence
 
 PACKINGS = 8
@@ -134,6 +135,8 @@ class InterferenceMonitor(Stage[InterferenceState]):
     """
 
     name = "interference"
+    state = InterferenceState
+    order = 30
 
     def __init__(
         self, threshold: float = 0.65, warmup_steps: int = 30, warmup_s: float = 60.0, watched_s: float = 1800.0
@@ -147,6 +150,11 @@ class InterferenceMonitor(Stage[InterferenceState]):
         self.warmup_s = warmup_s
         self.watched_s = watched_s
         self.metrics = InterferenceMetrics()
+
+    @classmethod
+    def from_settings(cls, settings: StageSettings) -> Self:
+        """Return the monitor with the limits of the section `processors`."""
+        return cls(threshold=settings.processors.slowdown_threshold, warmup_steps=settings.processors.warmup_steps)
 
     def metric_groups(self) -> Sequence[object]:
         """Return its metrics."""
@@ -222,7 +230,7 @@ class InterferenceMonitor(Stage[InterferenceState]):
 
     def _add_metric(self, one: Packing, metric: JobMetric) -> bool:
         """Take a metric as the end of a span, or as the begin of the first. True where there is one span more."""
-        measure = Measure.of(metric)
+        measure = Measure.from_metric(metric)
         by_steps = one.step is not None
         if one.last is None:
             one.last = measure if self._is_past_warmup(one, measure, by_steps=by_steps) else None
@@ -287,7 +295,7 @@ class InterferenceMonitor(Stage[InterferenceState]):
 
     @staticmethod
     def _remember(metric: JobMetric, state: InterferenceState) -> None:
-        measure = Measure.of(metric)
+        measure = Measure.from_metric(metric)
         pace = next((one for one in state.paces if one.rank == metric.rank), None)
         if pace is None:
             if len(state.paces) >= RANKS:

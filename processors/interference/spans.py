@@ -59,7 +59,7 @@ class Measure(msgspec.Struct, frozen=True, gc=False):
     name: str = ""
 
     @classmethod
-    def of(cls, metric: JobMetric) -> "Measure":
+    def from_metric(cls, metric: JobMetric) -> "Measure":
         """Return what is remembered of a metric that has a step time."""
         assert metric.step_time_s is not None
         line = metric.evidence[0] if metric.evidence else None

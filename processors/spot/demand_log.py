@@ -34,7 +34,7 @@ class DemandLog:
         for hour in [hour for hour in self._peaks if hour <= max(self._peaks) - self._keep - 1]:
             del self._peaks[hour]
 
-    def past(self, now: float) -> Mapping[str, Sequence[float]]:
+    def past_peaks(self, now: float) -> Mapping[str, Sequence[float]]:
         """Return the peaks of each past hour, oldest first, as many for each organisation; empty after a gap that is too long.
 
         Args:

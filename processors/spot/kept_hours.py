@@ -21,7 +21,11 @@ def eviction_rate(spans: Iterable[Span], evictions: int, since: float, period_s:
         since: Periods that ended after this time count.
         period_s: Length of a guaranteed period, in seconds.
     """
-    kept = sum(_whole(end - start, period_s) - _whole(since - start, period_s) for start, end in spans if end > since)
+    kept = sum(
+        _count_periods(end - start, period_s) - _count_periods(since - start, period_s)
+        for start, end in spans
+        if end > since
+    )
     return evictions / (kept + evictions) if evictions else 0.0
 
 
@@ -40,5 +44,5 @@ def merge_spans(
     return {key: span for key, span in seen.items() if span[1] > since}
 
 
-def _whole(seconds: float, period_s: float) -> int:
+def _count_periods(seconds: float, period_s: float) -> int:
     return max(0, int(seconds // period_s))

@@ -5,12 +5,10 @@ from collections.abc import Iterable, Mapping
 
 from schedmate_records import StartEstimate
 from scheduler_bridge.schedulers.queue import WaitingJob
-from streams.transport import Producer, TransportError, outgoing
 
 from ..simulate.starts import StartRange
 
 METHOD = "queue"
-ACKNOWLEDGED_S = 30.0  # seconds to wait for Kafka
 
 
 def estimates(ranges: Iterable[StartRange], waiting: Mapping[str, WaitingJob], now: float) -> list[StartEstimate]:
@@ -31,20 +29,6 @@ def estimates(ranges: Iterable[StartRange], waiting: Mapping[str, WaitingJob], n
         for each in ranges
         if each.chance
     ]
-
-
-def write(producer: Producer, records: Iterable[StartEstimate]) -> None:
-    """Return once Kafka has them all.
-
-    Raises:
-        TransportError: No broker, or no right to write.
-    """
-    sent = [producer.send(outgoing(each)) for each in records]
-    try:
-        for each in sent:
-            each.result(ACKNOWLEDGED_S)
-    except TimeoutError as error:
-        raise TransportError(f"expected an acknowledgement within {ACKNOWLEDGED_S:g} s, got none") from error
 
 
 def _known_s(seconds: float) -> float | None:

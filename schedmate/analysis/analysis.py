@@ -37,6 +37,7 @@ from schedmate_records import (
     Position,
     QuestionKind,
     Record,
+    TemplateFormat,
 )
 
 from ..models.language_models import Ask
@@ -121,6 +122,7 @@ class Analysis:
                 "fingerprint": self.format.fingerprint,
                 "author": self.format.author,
                 "training": self.format.training,
+                "templates": [_template(each) for each in self.format.templates],
                 "contradicted": self.format_reading.contradictions if self.format_reading else [],
             },
             "ranks": self.over_ranks and msgspec.structs.asdict(self.over_ranks),
@@ -153,6 +155,15 @@ class Analysis:
             },
             "node": None if self.signs is None else [each.contract() for each in self.signs],
         }
+
+
+def _template(template: TemplateFormat) -> dict[str, Any]:
+    """Return what a format states about a template, with its numbers counted from 1."""
+    columns = [
+        {"number": each.column + 1, "role": each.role, "unit": each.unit, "steps": each.steps}
+        for each in template.columns
+    ]
+    return {"reports": template.reports, "sample": template.sample, "columns": columns}
 
 
 def _opinion(opinion: Opinion) -> dict[str, Any]:
@@ -203,14 +214,14 @@ def _analyze(
             _follow_head(result, processor, chunk)
         legibility.read(chunk.lines)
         consultation.read(position, chunk)
-        consultation.take(processor.process(state, position, chunk))
+        consultation.add_records(processor.process(state, position, chunk))
         _follow(result, state)
         result.lines = last_line(chunk)
         end = chunk.time
     result.located_by = "end" if tail else "whole"
     result.chunks_read = tail.chunks_read if tail else -(-result.lines // CHUNK_LINES)
     ended = JobEvent(id="end", job=file.name, kind=EventKind.ENDED, time=end)
-    consultation.take(processor.process(state, Position(file.name, 1, 0), ended))
+    consultation.add_records(processor.process(state, Position(file.name, 1, 0), ended))
     consultation.conclude()
     if node is not None and (
         result.metric is None or result.metric.step is None
@@ -258,13 +269,16 @@ class _Consultation:
             return
         self.chunks[position.offset] = chunk
         if len(self.chunks) > CHUNKS:
-            candidates = [each for one in self.state.attempts.values() for each in one.diagnosis.handler.candidates]
+            diagnosis = self.processor.stage(Diagnosis)
+            candidates = [
+                each for one in self.state.attempts.values() for each in one.state_of(diagnosis).handler.candidates
+            ]
             held = {each.root.offset for each in candidates if each.root}
             oldest = next((offset for offset in self.chunks if offset not in held), None)
             del self.chunks[next(iter(self.chunks)) if oldest is None else oldest]
 
-    def take(self, records: Iterable[Record]) -> None:
-        """Take what the processors made."""
+    def add_records(self, records: Iterable[Record]) -> None:
+        """Add the results of the processors."""
         made = list(records)
         _add_records(self.result, made)
         for each in made:

@@ -22,8 +22,6 @@ LETTERS = 8
 """Letters that a pattern needs at least: less of a line would be found everywhere."""
 READ = 2000
 """Characters of a line that are looked at."""
-EXAMPLES = 3
-"""Lines of jobs that ended well, shown where a rule would match them. More give more evidence, but a longer text to read."""
 _VARIABLE = re.compile(r"0x[0-9a-fA-F]+|/[\w./@+-]+|\d+")
 """What differs from one line of a kind to the next: addresses, paths, numbers."""
 
@@ -82,7 +80,9 @@ def fire(pattern: str, history: Iterable[LogChunk], ended_well: Mapping[str, boo
             fired.lines += 1
             well = ended_well.get(chunk.job)
             {True: fired.well, False: fired.failed, None: fired.unknown}[well].add(chunk.job)
-            if well and len(fired.against) < EXAMPLES:
+            # Lines of jobs that ended well, shown where a rule would match them. More give more evidence, but a longer text to
+            # read.
+            if well and len(fired.against) < 3:
                 fired.against.append(line[:READ])
     return fired
 

@@ -12,8 +12,6 @@ from streams.producers.stored import read_chunks
 from ..cli.safe_console import SafeConsole
 from ..terminal import one_line
 
-LONG = 20 << 20
-"""Bytes of all logs together from which a bar is shown."""
 MANY = 20
 """Logs from which a bar is shown."""
 
@@ -33,7 +31,8 @@ class LogReader:
         """
         self._files = [(file, _size(file)) for file in files]
         self._total = sum(size for _, size in self._files)
-        long = self._total >= LONG or len(files) >= MANY
+        # Bytes of all logs together from which a bar is shown.
+        long = self._total >= (20 << 20) or len(files) >= MANY
         self._bar: Progress | None = None
         if long and sys.stderr.isatty() and not (prints and sys.stdout.isatty()):
             columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from processors.classified_chunk import CHUNK_LINES, PROGRESS
 from processors.classify.context import ClassifyContext
-from processors.diagnose.nan import mentions_nan
+from processors.diagnose.line_reader import mentions_nan
 from processors.diagnose.stage import Diagnosis
 from processors.job import JobProcessor
 from processors.new_lines import container_text
@@ -30,12 +30,6 @@ LONG = 4 << 20
 """Bytes from which a log is read from its end: a smaller one is read whole in a fraction of a second."""
 BLOCK = 256 << 10
 """Bytes of the first block: some thousand lines, which mostly suffice."""
-GROWTH = 4
-"""How much longer each block is than the one before: all blocks together are read in a third more than the last one alone takes."""
-QUIET_CHUNKS = 3
-"""Chunks of 20 lines without a sign of failure that must follow each other: more lines than an open traceback waits for."""
-QUIET_PROGRESS = 5
-"""Progress lines in them: the job was at work, and not just silent."""
 COUNTING = 8 << 20
 """Bytes of one read where only newlines are counted."""
 EVENTS, HEAD = b":::MLL", 256 << 10
@@ -85,7 +79,8 @@ def find_tail(
             if _begins_quietly(chunks, processor) and _is_known(_track(chunks, processor), reports, stream, start):
                 first = _newlines(stream, start) + 1
                 return LogTail(_chunks(path, data, Mark(start, first, first)), read)
-            block *= GROWTH
+            # All blocks together are read in a third more than the last one alone takes.
+            block *= 4
     return None
 
 
@@ -108,7 +103,9 @@ def _begins_quietly(chunks: Sequence[LogChunk], processor: JobProcessor) -> bool
         part, letters = lines[start : start + CHUNK_LINES], classes[start : start + CHUNK_LINES]
         calm = processor.stage(Diagnosis).handler.is_quiet(part, letters)
         quiet, progress = (quiet + 1, progress + letters.count(PROGRESS)) if calm else (0, 0)
-        if quiet >= QUIET_CHUNKS and progress >= QUIET_PROGRESS:
+        # Three chunks of 20 lines without a sign of failure: more lines than an open traceback waits for. Five of them report
+        # progress: the job was at work, and not just silent.
+        if quiet >= 3 and progress >= 5:
             return True
     return False
 

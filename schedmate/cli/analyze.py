@@ -118,10 +118,9 @@ def command(
     loaded: Loaded = context.obj
     model = QuestionFolder(questions) if questions else language_model(loaded.settings.language_model)
     asked = {"ask_models": model is not None}
-    processor = job_processor(loaded.settings.processors.model_copy(update=asked))
+    logging.configure(loaded.settings.service)  # errors of servers and plugins go to standard error
+    processor = job_processor(loaded.settings.processors.model_copy(update=asked), sections=loaded.plugins)
     ask = asked_at_once(model) if model else None
-    if model:
-        logging.configure(loaded.settings.service)  # errors of servers go to standard error
     console, failed = SafeConsole(soft_wrap=True), False
     prints = form is None and html is None
     results: list[Analysis] = []

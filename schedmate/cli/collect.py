@@ -171,7 +171,7 @@ def _pod_logs(directory: Path, node: str) -> "PodLogs":
     from .extras import require
 
     require("kubernetes")
-    from scheduler_bridge.schedulers.kubernetes.client import KubernetesClient
+    from scheduler_bridge.schedulers.kubernetes.client.client import KubernetesClient
     from scheduler_bridge.schedulers.kubernetes.pod_logs import PodLogs
 
     pods = PodLogs(directory, node, KubernetesClient.connect())

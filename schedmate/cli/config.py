@@ -32,13 +32,16 @@ def command(
 
         print_line(example())
         return
-    from ..plugins.schedulers import chosen_scheduler, find_scheduler, section_of
+    from ..plugins.loading import plugins_named
+    from ..plugins.schedulers import chosen_scheduler, section_of
 
     loaded: Loaded = context.obj
     sections: dict[str, BaseModel] = {section: getattr(loaded.settings, section) for section in Settings.model_fields}
     chosen = chosen_scheduler(loaded)
-    for name in sorted({chosen.name, *loaded.schedulers}):
-        sections[name] = section_of(loaded, find_scheduler(name))
+    sections[chosen.name] = section_of(loaded, chosen)
+    for name in sorted(loaded.plugins.values):
+        for plugin in plugins_named(name):
+            sections[name] = loaded.plugins.read(name, plugin.settings)
     rows = []
     for section, values in sections.items():
         for name, field in type(values).model_fields.items():

@@ -1,6 +1,7 @@
 """`schedmate dead-letters`: what could not be used, and what can be done about it."""
 
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -114,13 +115,10 @@ def replay(
     letters = find(_letters(context), letter_ids)
     for letter in letters:
         original(letter)
-    producer = producer_factory(loaded.settings)()
-    try:
+    with closing(producer_factory(loaded.settings)()) as producer:
         for letter in letters:
             send(letter, producer)
             print_line(f"sent again to {letter.topic}/{letter.partition}: {letter.id}, {len(letter.value):,} bytes")
-    finally:
-        producer.close()
 
 
 @app.command()

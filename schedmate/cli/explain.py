@@ -1,6 +1,7 @@
 """`schedmate explain`: one job's failure as a page for a colleague."""
 
 import shlex
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -12,8 +13,6 @@ from ..settings.settings import Loaded
 from .console import console, print_line, warn, width_is_told
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
-_LONGEST = 255
-"""Characters of a file's name."""
 
 
 @app.command()
@@ -34,14 +33,12 @@ def command(
     from ..services.sink import clickhouse_reader
 
     loaded: Loaded = context.obj
-    remedy = f"for a log: schedmate analyze {shlex.quote(job)}" if Path(job[:_LONGEST]).is_file() else ""
+    # Characters of a file's name.
+    remedy = f"for a log: schedmate analyze {shlex.quote(job)}" if Path(job[:255]).is_file() else ""
     try:
-        client = clickhouse_reader(loaded.settings.clickhouse)()
-        try:
+        with closing(clickhouse_reader(loaded.settings.clickhouse)()) as client:
             facts = gather(client, job, attempt)
             lines = log_command(client, job, facts.verdict) if facts and facts.verdict else ""
-        finally:
-            client.close()
     except UserError as error:
         if not remedy:
             raise

@@ -1,7 +1,7 @@
 """`schedmate export`: a job's numbers, for TensorBoard or MLflow."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -79,8 +79,5 @@ def _series(context: typer.Context, job: str, attempt: int | None) -> "Iterator[
     from ..services.sink import clickhouse_reader
 
     loaded: Loaded = context.obj
-    client = clickhouse_reader(loaded.settings.clickhouse)()
-    try:
+    with closing(clickhouse_reader(loaded.settings.clickhouse)()) as client:
         yield read_series(client, job, attempt)
-    finally:
-        client.close()

@@ -7,18 +7,16 @@ from typing import Annotated
 
 import typer
 
-from schedmate_records import KnownFormat, Reports, UserError, counted
+from schedmate_records import KnownFormat, ModelQuestion, Reports, UserError, counted
 
-from ..settings.settings import Loaded
+from ..settings.settings import Loaded, Settings
 from ..terminal import one_line
-from .console import print_line
+from .console import print_line, warn
 from .listing import Csv, Json, print_rows
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
 Fingerprint = Annotated[str, typer.Argument(help="The fingerprint that `list` shows, or its first characters.")]
-_SHORT = 12
-"""Characters of a fingerprint in the table. So many distinguish formats, and leave room for the other columns."""
 
 
 @app.callback()
@@ -38,8 +36,9 @@ def list_(context: typer.Context, *, as_csv: Csv = False, as_json: Json = False)
     from ..formats.stored import stored_formats
 
     loaded: Loaded = context.obj
+    # Characters of a fingerprint in the table. So many distinguish formats, and leave room for the other columns.
     rows = [
-        (each.fingerprint[:_SHORT], _utc(each.time), one_line(each.author), _kind(each), one_line(_sample(each)))
+        (each.fingerprint[:12], _utc(each.time), one_line(each.author), _kind(each), one_line(_sample(each)))
         for each in stored_formats(loaded.settings)
     ]
     print_rows(["fingerprint", "since", "author", "reports", "sample"], rows, as_csv=as_csv, as_json=as_json)
@@ -51,7 +50,7 @@ def show(context: typer.Context, fingerprint: Fingerprint) -> None:
 
     Example: `schedmate formats show 1f2e3d`
     """
-    known = _one(context, fingerprint)
+    known = _find_format(context, fingerprint)
     print_line(f"{known.fingerprint}  {_kind(known)}, by {one_line(known.author)}, {_utc(known.time)}")
     for template in known.templates:
         if template.reports is Reports.NEITHER and not template.columns:
@@ -72,7 +71,7 @@ def forget(context: typer.Context, fingerprint: Fingerprint) -> None:
     """
     from ..formats.stored import forgotten, store
 
-    known = _one(context, fingerprint)
+    known = _find_format(context, fingerprint)
     store(context.obj.settings, [forgotten(known)])
     print_line(f"forgotten: {known.fingerprint}")
 
@@ -120,10 +119,17 @@ def teach(
             help="Add the format to FILE, for `processors.formats`, instead of storing it in the cluster.",
         ),
     ] = None,
+    questions: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Start from the answer file in DIR, as `schedmate analyze --questions DIR` does."
+        ),
+    ] = None,
 ) -> None:
-    """State in a dialogue what the lines of a log mean, and store it. Every log of this format is read like that from then on.
+    """State or correct in a dialogue what the lines of a log mean, and store it. Every log of this format is read like that from then on.
 
-    What the rules make of the log is offered as default; press Enter to agree.
+    What is known of the format is offered as default: the stored format, else the answer of a configured language model, else what the
+    rules make of the log. Press Enter to agree.
 
     Examples: `schedmate formats teach train.log`, `schedmate formats teach train.log --output formats.jsonl`
     """
@@ -132,16 +138,20 @@ def teach(
     from ..approvals import person
     from ..formats.files import write_formats
     from ..formats.stored import store
-    from ..formats.taught_log import read_with, survey
+    from ..formats.taught_log import first_answer, read_with, survey
     from ..formats.teaching import Dialogue, teach
     from ..report.report import report
     from .safe_console import SafeConsole
 
     settings = context.obj.settings
-    question = survey(log, settings.processors)
-    if question is None:
+    asked = survey(log, settings.processors)
+    if asked is None or asked.format is None:
         raise UserError(f"expected lines with numbers in {log}, found none that repeat")
-    answer = teach(question, Dialogue(print_line, _choose))
+    question = asked.format
+    known = _known(settings, asked, questions, in_cluster=output is None)
+    if known is not None:
+        print_line(f"Starting from what {one_line(known.author) or 'a model'} stated.")
+    answer = teach(question, first_answer(question, known), Dialogue(print_line, _choose))
     record = to_record(answer, question, author=person(), time=time.time(), person=True)
     SafeConsole(soft_wrap=True).print(report(read_with(log, settings.processors, record)))
     if _choose("Store this format?", ("yes", "no"), "yes") == "no":
@@ -152,6 +162,29 @@ def teach(
     else:
         store(settings, [record])
         print_line(f"stored: {record.fingerprint}")
+
+
+def _known(settings: Settings, asked: ModelQuestion, questions: Path | None, *, in_cluster: bool) -> KnownFormat | None:
+    """Return the known format of a log: a configured or stored one, else the answer of a model; None where there is none."""
+    from sinks import SinkUnavailable
+
+    from ..formats.files import configured_formats
+    from ..formats.stored import stored_formats
+    from ..formats.taught_log import known_format
+    from ..models.language_models import asked_at_once, language_model
+    from ..models.question_files import QuestionFolder
+
+    formats = configured_formats(settings.processors.formats)
+    if in_cluster:
+        try:
+            formats += stored_formats(settings)
+        except SinkUnavailable as error:
+            warn(f"stored formats are not offered: {error}")
+    if asked.format is not None and (found := known_format(asked.format, formats)):
+        return found
+    model = QuestionFolder(questions) if questions else language_model(settings.language_model)
+    answer = asked_at_once(model)(asked, {}) if model else None
+    return answer if isinstance(answer, KnownFormat) else None
 
 
 def _choose(question: str, choices: Sequence[str], default: str) -> str:
@@ -167,7 +200,7 @@ def _choose(question: str, choices: Sequence[str], default: str) -> str:
         print_line(f"expected one of {', '.join(choices)}, got {one_line(entered)}")
 
 
-def _one(context: typer.Context, fingerprint: str) -> KnownFormat:
+def _find_format(context: typer.Context, fingerprint: str) -> KnownFormat:
     from ..formats.stored import stored_formats
 
     found = stored_formats(context.obj.settings, fingerprint)

@@ -11,16 +11,11 @@ from typing import Annotated
 import typer
 
 from scheduler_bridge.schedulers.slurm.runs import SlurmRuns
-from streams.producers.gpu import (
-    GpuAgent,
-    GpuError,
-    InvalidRecording,
-    NvmlSource,
-    RecordingSource,
-    RecordingWriter,
-    owner_of,
-    shipped_recording,
-)
+from streams.producers.gpu.agent import GpuAgent
+from streams.producers.gpu.nvml import NvmlSource
+from streams.producers.gpu.processes import owner_of
+from streams.producers.gpu.recording import InvalidRecording, RecordingSource, RecordingWriter, shipped_recording
+from streams.producers.gpu.source import GpuError
 from streams.producers.metrics import ShippingMetrics
 from streams.transport import Outgoing, Producer
 
@@ -31,9 +26,6 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 SHIPPED = "shipped"
 """What `--replay` takes in place of a file's name."""
-
-SILENT_S = 30.0
-"""Without a sample for so long (or for three intervals) the agent is unwell: NVML may take seconds where a GPU is ill."""
 
 
 class _Printer:
@@ -107,7 +99,9 @@ def command(
 
         def health() -> list[str]:
             silent = time.monotonic() - max(began, agent.last_round)
-            return [f"no GPU could be sampled for {silent:.0f} s"] if silent > max(SILENT_S, 3 * every) else []
+            # Without a sample for so long (or for three intervals) the agent is unwell: NVML may take seconds where a GPU is
+            # ill.
+            return [f"no GPU could be sampled for {silent:.0f} s"] if silent > max(30.0, 3 * every) else []
 
         running.telemetry.health = health
         agent.run()

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.cells import cell_len
-from rich.console import Group, RenderableType
+from rich.console import Group, OverflowMethod, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -80,7 +80,7 @@ def print_rows(
         texts = [[as_text(value, ago if relative else local) for value in row] for row in rows]
         width = out.width if width_is_told() else None
         out.width = max(out.width, sum(map(_widest, zip(columns, *texts, strict=True))) + GAP * len(columns))
-        fitted = one_line_table(columns, texts, width) if compact and width is not None else None
+        fitted = table(columns, texts, width, compact=True) if compact and width is not None else None
         out.print(
             fitted
             or table(columns, texts, width)
@@ -89,37 +89,29 @@ def print_rows(
         )
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> Table | None:
+def table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None, *, compact: bool = False
+) -> Table | None:
     """Return `rows` as a table, without columns that hold nothing; None where it needs more than `width`.
 
-    Words, numbers and ids stay whole; only sentences are folded, between words.
+    Words, numbers and ids stay whole; only sentences are folded, between words. With `compact` each row is one line, and what is too long
+    for its column ends in `…`.
     """
     kept = [place for place in range(len(columns)) if any(row[place] for row in rows)]
     least = [max(cell_len(columns[place]), *(_least(row[place]) for row in rows)) for place in kept]
     most = [_widest([columns[place], *(row[place] for row in rows)]) for place in kept]
-    widths = most if width is None else _shares(least, most, width - GAP * (len(kept) - 1))
+    widths: list[int] | None = most
+    if width is not None:
+        room = width - GAP * (len(kept) - 1)
+        tries = ([min(each, most_least) for each in most] for most_least in (24, 18, 14, 12, 10, 8, 6))
+        shares = (_shares(each, most, room) for each in (tries if compact else [least]))
+        widths = next((each for each in shares if each is not None), None)
     if widths is None:
         return None
+    overflow: OverflowMethod = "ellipsis" if compact else "fold"
+    named = zip(kept, widths, strict=True)
     shown = Table(
-        *(Column(columns[place], width=share, overflow="fold") for place, share in zip(kept, widths, strict=True)),
-        box=None, pad_edge=False, padding=(0, GAP, 0, 0),
-    )  # fmt: skip
-    for row in rows:
-        shown.add_row(*(Text(row[place]) for place in kept))
-    return shown
-
-
-def one_line_table(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Table | None:
-    """Return `rows` as a table of one line a row, without columns that hold nothing; None where `width` is too small for it."""
-    kept = [place for place in range(len(columns)) if any(row[place] for row in rows)]
-    most = [_widest([columns[place], *(row[place] for row in rows)]) for place in kept]
-    room = width - GAP * (len(kept) - 1)
-    shares = (_shares([min(each, least) for each in most], most, room) for least in (24, 18, 14, 12, 10, 8, 6))
-    widths = next((each for each in shares if each is not None), None)
-    if widths is None:
-        return None
-    shown = Table(
-        *(Column(columns[place], width=share, no_wrap=True, overflow="ellipsis") for place, share in zip(kept, widths, strict=True)),
+        *(Column(columns[place], width=share, no_wrap=compact, overflow=overflow) for place, share in named),
         box=None, pad_edge=False, padding=(0, GAP, 0, 0),
     )  # fmt: skip
     for row in rows:

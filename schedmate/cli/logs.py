@@ -8,6 +8,7 @@ import typer
 
 from schedmate_records import UserError
 
+from ..log_link import STORE_LINES
 from ..settings.settings import Loaded
 from ..terminal import one_line
 from ..times import parse_since
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from sinks.clickhouse import FoundJob, LineStream, Selection, StoredLine
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
-POLL_S = 0.5
-"""Seconds between two questions of `--follow`: the sink stores lines once a second."""
 
 
 @app.command()
@@ -80,8 +79,7 @@ def _no_lines(job: str, *, stored: bool) -> str:
     if stored:
         return f"no lines of job {job!r} are stored: they have expired, or it has not printed any since the sink began to store lines"
     return (
-        "no lines of jobs are stored. Set clickhouse.job_lines_days, for example to 7, run `schedmate migrate` and start "
-        "`schedmate sink` again: it stores the lines that Kafka still keeps, and those that come"
+        f"no lines of jobs are stored. {STORE_LINES}: it stores the lines that Kafka still keeps, and those that come"
     )
 
 
@@ -105,7 +103,8 @@ def _arriving(
         for stream, line in new_lines(client, job, selection, after):
             after[line.src_partition] = (line.src_offset, line.piece)
             yield stream, line
-        time.sleep(POLL_S)
+        # Seconds between two questions of `--follow`: the sink stores lines once a second.
+        time.sleep(0.5)
 
 
 def _print(lines: "Iterable[tuple[LineStream, StoredLine]]") -> int:

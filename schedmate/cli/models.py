@@ -68,3 +68,17 @@ def check(context: typer.Context) -> None:
         print_line(str(result))
     if not all(result.well for result in results):
         raise typer.Exit(1)
+
+
+@app.command()
+def table(context: typer.Context) -> None:
+    """Print the table that decides where rules and model disagree on a failure: the one that ships, corrected by people's feedback.
+
+    Example: `schedmate models table > table.toml`, then `schedmate --set processors.failure_table=table.toml worker`
+    """
+    from processors.diagnose.failure_question.table import as_toml, corrected, shipped
+
+    from ..feedback import judged_opinions
+
+    for line in as_toml(corrected(shipped(), judged_opinions(context.obj.settings))):
+        print_line(line)

@@ -1,11 +1,11 @@
 """`schedmate notify`: send decisions and their results to people."""
 
+from contextlib import closing
+
 import typer
 
-from ..notifications.channels import Channel, EmailChannel, SlackChannel, WebhookChannel
-from ..notifications.notifier import Notifier
-from ..notifications.urgency import Urgency
-from ..settings.settings import Loaded, NotifySection, SettingsError, read_secret
+from ..notifications.cards import Cards
+from ..settings.settings import Loaded, Settings, SettingsError
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -28,12 +28,16 @@ def command(context: typer.Context) -> None:
     from streams.runtimes.pump import Batch, Pump
 
     from ..connections import kafka_connection, permitted, wait_for_broker
+    from ..notifications.notifier import Notifier
+    from ..plugins.channels import open_channels
     from ..services.service import service
 
     loaded: Loaded = context.obj
     settings = loaded.settings
-    notifier = Notifier(channels(settings.notify), settings.notify.repeat_seconds)
+    cards = report_cards(settings)
     with service(settings, "notify") as running:
+        channels = open_channels(settings.notify, loaded.plugins)
+        notifier = Notifier(channels, settings.notify.repeat_seconds, cards=cards)
         running.telemetry.health = kafka_connection(settings.kafka).problems
         connection = permitted(settings.kafka, "notifier", running.stop)
         producer = wait_for_broker(partial(KafkaProducer, connection), running.stop)
@@ -53,29 +57,24 @@ def command(context: typer.Context) -> None:
         producer.close()
 
 
-def channels(wanted: NotifySection) -> dict[Channel, Urgency]:
-    """Return the channels that are configured, with the least severity of each.
+def report_cards(settings: Settings) -> Cards | None:
+    """Return what sends report cards; None where no user wants them. Raises `SettingsError` where they cannot be sent."""
+    from ..notifications.email import EmailChannel
+    from ..notifications.urgency import Urgency
+    from ..report_card import ReportCard, read_card
+    from ..services.sink import clickhouse_reader
 
-    Raises:
-        SettingsError: None is, or a file cannot be read.
-    """
-    found: dict[Channel, Urgency] = {}
-    if wanted.webhook:
-        token = read_secret(wanted.webhook_token_file) if wanted.webhook_token_file else ""
-        found[WebhookChannel(wanted.webhook, token)] = wanted.webhook_severity
-    if wanted.slack_file:
-        found[SlackChannel(read_secret(wanted.slack_file))] = wanted.slack_severity
-    if wanted.smtp:
-        login = (wanted.smtp_user, wanted.secret()) if wanted.smtp_user else None
-        email = EmailChannel(
-            wanted.smtp,
-            wanted.email_from,
-            wanted.email_to,
-            user_domain=wanted.email_user_domain,
-            login=login,
-            tls=wanted.smtp_tls,
+    wanted = settings.notify
+    if not wanted.email_report_cards:
+        return None
+    if not (wanted.smtp and wanted.email_user_domain):
+        raise SettingsError(
+            "notify.email_report_cards: expected notify.smtp and notify.email_user_domain, got none: cards have no receiver"
         )
-        found[email] = wanted.email_severity
-    if not found:
-        raise SettingsError("expected notify.webhook, notify.slack_file or notify.smtp to be set: there is no receiver")
-    return found
+    connect = clickhouse_reader(settings.clickhouse)
+
+    def read(job: str, attempt: int) -> ReportCard | None:
+        with closing(connect()) as client:
+            return read_card(client, job, attempt)
+
+    return Cards(EmailChannel.to_receivers(wanted, (), Urgency.INFO), wanted.email_report_cards, read)

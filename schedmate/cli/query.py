@@ -2,6 +2,7 @@
 
 import math
 import time
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -59,15 +60,12 @@ def command(
     settings = loaded.settings.clickhouse
     if not sql:
         checked(name or "", values)  # before a server is asked
-    client = clickhouse_reader(settings)()
-    try:
+    with closing(clickhouse_reader(settings)()) as client:
         if sql:
             question = checked_statement(client, sql, values, embedded=settings.url.startswith("chdb:"))
             answer = ask(client, question, values, typed=True)
         else:
             answer = run(client, name or "", values)
-    finally:
-        client.close()
     print_rows(answer.columns, answer.rows, as_json=as_json, as_csv=as_csv, relative=False)
 
 

@@ -1,5 +1,6 @@
 """`schedmate refill`: tables of ClickHouse, from Kafka."""
 
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -15,7 +16,7 @@ def command(
     context: typer.Context,
     tables: Annotated[list[str], typer.Argument(metavar="TABLE...", help="Names of tables, as in docs/queries.md.")],
 ) -> None:
-    """Fill tables of ClickHouse again from Kafka, as far back as Kafka keeps their records: 14 days, GPU samples one.
+    """Fill tables of ClickHouse again from Kafka, as far back as Kafka keeps their records: 14 days, lines three, GPU samples one.
 
     Use it after `schedmate migrate` created again a table that was lost. The sink may run meanwhile; a record that is in the table
     already changes nothing, so the command can be repeated. It needs the sink's rights.
@@ -25,18 +26,24 @@ def command(
     from sinks.clickhouse import ClickHouseWriter
 
     from ..connections import kafka_connection
-    from ..services.refill import TOPICS_OF, refill
+    from ..services.refill import LINES, TOPICS_OF, refill, refill_lines
     from ..services.sink import clickhouse_opener
 
     loaded: Loaded = context.obj
     settings = loaded.settings
     if unknown := [table for table in tables if table not in TOPICS_OF]:
         raise SettingsError(f"expected tables of {', '.join(sorted(TOPICS_OF))}; got {', '.join(unknown)}")
+    if LINES in tables and not settings.clickhouse.job_lines_days:
+        raise SettingsError("expected clickhouse.job_lines_days to be set: lines of jobs are not stored")
     connection = kafka_connection(settings.kafka)
-    writer = ClickHouseWriter(clickhouse_opener(settings.clickhouse))
-    try:
+    with closing(ClickHouseWriter(clickhouse_opener(settings.clickhouse))) as writer:
         for topic in dict.fromkeys(TOPICS_OF[table] for table in tables):
-            count = refill(connection, f"{settings.kafka.group}-sink", writer, topic, settings.clickhouse.batch_rows)
+            if topic == TOPICS_OF[LINES]:
+                count = refill_lines(
+                    connection, f"{settings.kafka.group}-lines", writer, settings.clickhouse.job_lines_mb
+                )
+            else:
+                count = refill(
+                    connection, f"{settings.kafka.group}-sink", writer, topic, settings.clickhouse.batch_rows
+                )
             print_line(f"read {count:,} records of {topic} again")
-    finally:
-        writer.close()

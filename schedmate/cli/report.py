@@ -1,7 +1,6 @@
 """`schedmate report`: a job's report card, and a month's goodput."""
 
-import re
-import time
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -34,6 +33,7 @@ def command(
 
     Example: `schedmate report 4711`, `schedmate report --month 2026-11`
     """
+    from ..goodput import is_month, this_month
     from ..services.sink import clickhouse_reader
 
     loaded: Loaded = context.obj
@@ -41,10 +41,9 @@ def command(
         raise SettingsError(
             "expected a job or --month, such as `schedmate report 4711` or `schedmate report --month 2026-11`"
         )
-    if month and not re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])", month):
-        raise SettingsError(f"expected --month as {time.strftime('%Y-%m')}, got {month!r}")
-    client = clickhouse_reader(loaded.settings.clickhouse)()
-    try:
+    if month and not is_month(month):
+        raise SettingsError(f"expected --month as {this_month()}, got {month!r}")
+    with closing(clickhouse_reader(loaded.settings.clickhouse)()) as client:
         if job is None:
             from ..goodput import read_month
 
@@ -57,8 +56,6 @@ def command(
             card = read_card(client, job, attempt)
             tables, note = ([], "") if card is None else ([card.table()], card.advice)
             missing = f"nothing is on record of job {job!r}"
-    finally:
-        client.close()
     if not any(rows for _, _, rows in tables):
         warn(missing)
         raise typer.Exit(1)

@@ -1,5 +1,6 @@
 """`schedmate shadow-report`: what the bridge would have done, and what happened instead."""
 
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -31,11 +32,8 @@ def command(
 
     loaded: Loaded = context.obj
     begin = parse_since(since)
-    client = clickhouse_reader(loaded.settings.clickhouse)()
-    try:
+    with closing(clickhouse_reader(loaded.settings.clickhouse)()) as client:
         judged = judge(gather(client, begin))
-    finally:
-        client.close()
     if as_json or as_csv:
         rows = [as_row(one) for one in judged]
         print_rows(DECISION, [[row[name] for name in DECISION] for row in rows], as_json=as_json, as_csv=as_csv)

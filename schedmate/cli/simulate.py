@@ -115,8 +115,7 @@ def command(
 
     Examples: `schedmate simulate venus.csv.gz --policy fifo --policy tiresias --figure venus.png`,
     `schedmate simulate jobs.csv --nodes 16x8 --policy qssf --outcomes out.csv`,
-    `TZ=UTC sacct -a -X -P -S now-90days -o JobID,User,State,Submit,Start,End,Partition,ReqTRES > jobs.txt`, then
-    `schedmate simulate jobs.txt --nodes 16x8`
+    `schedmate simulate jobs.txt --nodes 16x8` with the file that `schedmate import sacct` takes (its `--help` shows the command)
     """
     import msgspec
 

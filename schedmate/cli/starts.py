@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -113,14 +113,13 @@ def _when(seconds: float) -> str:
 
 
 def _keep(loaded: Loaded, ranges: "Iterable[StartRange]", waiting: "Mapping[str, WaitingJob]", now: float) -> None:
-    from ..advisor.start_estimates import estimates, write
+    from streams.transport import write_records
+
+    from ..advisor.start_estimates import estimates
     from ..assembly import producer_factory
 
-    producer = producer_factory(loaded.settings)()
-    try:
-        write(producer, estimates(ranges, waiting, now))
-    finally:
-        producer.close()
+    with closing(producer_factory(loaded.settings)()) as producer:
+        write_records(producer, estimates(ranges, waiting, now))
 
 
 def _service(loaded: Loaded, every_s: float, futures: int) -> None:

@@ -1,12 +1,14 @@
 """`schedmate status`: the present state of a job, or of all."""
 
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedmate_records import AlarmKind, counted
+from schedmate_records import counted
 
+from ..advice import advice_on
 from ..advisor.remaining import remains_of
 from ..job_state import state_of_status
 from ..report.report import NO_CLOCK, NO_REPORT, loss_text, outlook, rate, seconds
@@ -17,6 +19,7 @@ from .console import console, print_json, warn
 from .listing import Csv, Json, Since, blocks, print_rows
 
 if TYPE_CHECKING:
+    from processors.diagnose import Signature
     from sinks.redis import FailedAttempt, JobStatus
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -63,7 +66,9 @@ def command(
     elif as_csv or job is None:
         show_all(statuses, as_csv=as_csv)
     elif statuses:
-        show_one(statuses[0])
+        from ..assembly import signatures_by_name
+
+        show_one(statuses[0], signatures=signatures_by_name(loaded.settings.processors))
     if job is not None and not statuses:
         warn(f"nothing is known of job {job} (any more); jobs go some days after their last update")
         raise typer.Exit(1)
@@ -110,17 +115,27 @@ def _updated(status: "JobStatus") -> float:
     return max((each for each in times if each is not None), default=0.0)
 
 
-def note(status: "JobStatus") -> str:
-    """Return what happened to a job, in few words: the cause of its failure, what was decided, its alarms."""
+def note(status: "JobStatus", *, with_reason: bool = False) -> str:
+    """Return what happened to a job, in few words: the cause of its failure, what was decided, and alarms that its state does not express.
+
+    `with_reason`: also the reason of its state, where there is no verdict: the state is shown without it.
+    """
+    state = state_of_status(status, time.time())
     decided = " ".join(part for part in (status.decision, status.outcome) if part)
-    alarms = ", ".join(kind for kind in status.alarms if kind != AlarmKind.HANG)
-    return "; ".join(part for part in (_cause(status), decided, alarms) if part).replace("_", " ")
+    alarms = ", ".join(kind for kind in status.alarms if kind not in state.expressed)
+    cause = _cause(status) or (state.reason if with_reason else "")
+    return "; ".join(part for part in (cause, decided, alarms) if part).replace("_", " ")
 
 
-def details(status: "JobStatus", curve: str = "") -> dict[str, str]:
-    """Return all that is known of a job, in words, by name; what is not known is left out.
+def details(
+    status: "JobStatus", curve: str = "", signatures: Mapping[str, "Signature"] | None = None
+) -> dict[str, str]:
+    """Return all that is known of a job, in words, by name, in the order of its page; what is not known is left out.
 
-    `curve` is what a terminal has seen of its step times.
+    Args:
+        status: The job.
+        curve: What a terminal has seen of its step times.
+        signatures: Of verdicts, by name: what to do about each.
     """
     now = time.time()
     state = state_of_status(status, now)
@@ -128,38 +143,39 @@ def details(status: "JobStatus", curve: str = "") -> dict[str, str]:
         "job": _joined(status.job, status.name),
         "state": state.sentence(now),
         "since": moment_at(state.since),
-        "end": _joined(status.scheduler_state, _some("exit code {}", status.exit_code), _some("signal {}", status.signal or None)),
-        "attempt": status.attempt,
-        "where": _joined(", ".join(status.nodes), _count(status.gpus, "GPU"), _some("packed with {}", status.packed_with)),
-        "what": _joined(status.command, _some("in {}", status.directory), _some("by {}", status.user)),
-        "progress": _progress(status),
-        "speed": _joined(_speed(status), _throughput(status)) or _why_unknown(status),
-        "step times": curve,
-        "remains": remains_of(status, now),
-        "slowest rank": _slowest(status),
-        "last report": moment_at(status.metric_time),
-        "alarms": "; ".join(status.alarms.values()),
-        "checkpoint": _checkpoint(status),
-        "saving": _saving(status),
-        "lost if stopped": _lost(status),
-        "slowed by": _some("{}, to {:.0%}", status.slowed_by, status.slowdown_ratio),
-        "verdict": _joined(_verdict(status), status.verdict_signature.replace("_", " "), _outlook(status)),
-        "verdict at": moment_at(status.verdict_time),
-        "message": status.verdict_message if status.verdict_message not in status.verdict_line else "",
         "line": status.verdict_line,
-        "log line": _log_line(status.verdict_place),
-        "feedback": _some("{} (attempt {}, by {})", status.feedback_cause, status.feedback_attempt, status.feedback_user),
-        "failed before": "; ".join(_failed(one) for one in status.failures if one.attempt != status.verdict_attempt),
+        "message": status.verdict_message if status.verdict_message not in status.verdict_line else "",
+        "to do": advice_on(status.verdict_signature, status.verdict, signatures or {}) if status.verdict else "",
         "decision": _joined(status.decision, status.decision_mode, status.decision_reason),
         "outcome": _joined(status.outcome, status.outcome_detail),
         "warning": _joined(status.warning, status.warning_detail),
+        "progress": _progress(status),
+        "speed": _joined(_speed(status), _throughput(status)) or _why_unknown(status),
+        "remains": remains_of(status, now),
+        "last report": moment_at(status.metric_time),
+        "where": _joined(", ".join(status.nodes), _count(status.gpus, "GPU"), _some("packed with {}", status.packed_with)),
+        "what": _joined(status.command, _some("in {}", status.directory), _some("by {}", status.user)),
+        "checkpoint": _checkpoint(status),
+        "saving": _saving(status),
+        "lost if stopped": _lost(status),
+        "step times": curve,
+        "slowest rank": _slowest(status),
+        "slowed by": _some("{}, to {:.0%}", status.slowed_by, status.slowdown_ratio),
+        "alarms": "; ".join(status.alarms.values()),
+        "verdict": _joined(_verdict(status), status.verdict_signature.replace("_", " "), _outlook(status)),
+        "verdict at": moment_at(status.verdict_time),
+        "log line": _log_line(status.verdict_place),
+        "feedback": _some("{} (attempt {}, by {})", status.feedback_cause, status.feedback_attempt, status.feedback_user),
+        "end": _joined(status.scheduler_state, _some("exit code {}", status.exit_code), _some("signal {}", status.signal or None)),
+        "attempt": status.attempt,
+        "failed before": "; ".join(_failed(one) for one in status.failures if one.attempt != status.verdict_attempt),
     }  # fmt: skip
     return {name: as_text(value, local_and_ago) for name, value in rows.items() if value not in ("", None)}
 
 
-def show_one(status: "JobStatus", curve: str = "") -> None:
-    """Print all that is known of a job, and the curve of its step times where there is one."""
-    known = details(status, curve)
+def show_one(status: "JobStatus", curve: str = "", signatures: Mapping[str, "Signature"] | None = None) -> None:
+    """Print all that is known of a job. Arguments as of `details`."""
+    known = details(status, curve, signatures)
     console().print(blocks(list(known), [list(known.values())]))
 
 

@@ -2,24 +2,23 @@
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..settings.settings import Loaded, RedisSection, Settings, SettingsError
+from ..settings.settings import Loaded, Settings, SettingsError
 
 if TYPE_CHECKING:
+    from processors.diagnose import Signature
     from sinks.redis import JobStatus
 
     from ..top.top import Paces, View
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
-
-MOST_JOBS = 1000
-"""Jobs that one look reads, those updated last."""
 
 
 @app.command()
@@ -46,18 +45,20 @@ def command(
     """
     loaded: Loaded = context.obj
     if files:
-        _logs(files, loaded.settings, every)
+        _logs(files, loaded, every)
     else:
-        _redis(loaded.settings.redis, every)
+        _redis(loaded.settings, every)
 
 
-def _redis(settings: RedisSection, every: float) -> None:
+def _redis(loaded: Settings, every: float) -> None:
     from sinks import SinkUnavailable
     from sinks.redis import read_jobs
 
+    from ..assembly import signatures_by_name
     from ..services.sink import redis_client
     from ..top.top import Paces, View
 
+    settings = loaded.redis
     if not settings.url:
         raise SettingsError(
             "the current state is kept in Redis, and redis.url is empty: set it, try `schedmate web`, or give a log: `schedmate top -`"
@@ -72,20 +73,22 @@ def _redis(settings: RedisSection, every: float) -> None:
 
         def look() -> tuple[Sequence["JobStatus"], str]:
             try:
-                jobs[:] = read_jobs(client, MOST_JOBS, prefix=settings.prefix)
+                # Jobs that one look reads, those updated last.
+                jobs[:] = read_jobs(client, 1000, prefix=settings.prefix)
             except SinkUnavailable as error:
                 return jobs, str(error)
             paces.update(jobs)
             return jobs, ""
 
-        _watch(View(), look, paces, every)
+        _watch(View(), look, paces, every, signatures_by_name(loaded.processors))
 
 
-def _logs(files: list[Path], settings: Settings, every: float) -> None:
+def _logs(files: list[Path], loaded: Loaded, every: float) -> None:
     from streams.producers.stored import STANDARD_INPUT
 
     from ..analysis.local_jobs import LocalJobs
-    from ..assembly import job_processor
+    from ..assembly import job_processor, signatures_by_name
+    from ..services import logging
     from ..top.top import View
     from .console import warn
     from .status import show_all, show_one
@@ -94,15 +97,18 @@ def _logs(files: list[Path], settings: Settings, every: float) -> None:
         raise SettingsError("expected a terminal: `schedmate analyze --format json` is for programs")
     if STANDARD_INPUT in files and sys.stdin.isatty():
         raise SettingsError("expected a log on standard input: `python train.py 2>&1 | schedmate top -`")
-    with LocalJobs(files, job_processor(settings.processors)) as local:
-        _watch(View(details=len(files) == 1), lambda: (local.jobs(), local.problem), local.paces, every)
+    logging.configure(loaded.settings.service)
+    processors = loaded.settings.processors
+    with LocalJobs(files, job_processor(processors, sections=loaded.plugins)) as local:
+        known = signatures_by_name(processors)
+        _watch(View(details=len(files) == 1), lambda: (local.jobs(), local.problem), local.paces, every, known)
         if local.writing:
             warn("still reading, so that what writes can go on; Ctrl-C stops both")
             with suppress(KeyboardInterrupt):
                 local.finish()
     jobs = local.jobs()
     if len(jobs) == 1:
-        show_one(jobs[0], local.paces.wide(jobs[0].job))
+        show_one(jobs[0], local.paces.wide(jobs[0].job), known)
     else:
         show_all(jobs)
     if local.problem:
@@ -110,7 +116,13 @@ def _logs(files: list[Path], settings: Settings, every: float) -> None:
         raise typer.Exit(2)
 
 
-def _watch(view: "View", look: Callable[[], tuple[Sequence["JobStatus"], str]], paces: "Paces", every: float) -> None:
+def _watch(
+    view: "View",
+    look: Callable[[], tuple[Sequence["JobStatus"], str]],
+    paces: "Paces",
+    every: float,
+    signatures: Mapping[str, "Signature"],
+) -> None:
     """Show what `look` returns, jobs and what is wrong with their source, until the person quits."""
     from rich.live import Live
 
@@ -119,7 +131,7 @@ def _watch(view: "View", look: Callable[[], tuple[Sequence["JobStatus"], str]], 
     from .safe_console import SafeConsole
     from .status import details, note
 
-    console = SafeConsole()
+    console, reason, about = SafeConsole(), partial(note, with_reason=True), partial(details, signatures=signatures)
     with single_keys() as terminal, Live(console=console, screen=True, auto_refresh=False) as live:
         looked, jobs, problem = 0.0, *look()
         try:
@@ -130,7 +142,7 @@ def _watch(view: "View", look: Callable[[], tuple[Sequence["JobStatus"], str]], 
                     view = view.with_row_in(len(view.chosen(jobs)))
                 size = (console.width, console.height)
                 live.update(
-                    draw(view, jobs, paces, size=size, now=time.time(), note=note, details=details, problem=problem),
+                    draw(view, jobs, paces, size=size, now=time.time(), note=reason, details=about, problem=problem),
                     refresh=True,
                 )
                 for key in pressed(terminal, max(0.05, looked + every - time.monotonic())):

@@ -30,5 +30,5 @@ def command(
     loaded: Loaded = context.obj
     with service(loaded.settings, "watch") as running:
         stop: threading.Event = running.stop
-        for line in watch(file, job_processor(loaded.settings.processors), every, stop.is_set):
+        for line in watch(file, job_processor(loaded.settings.processors, sections=loaded.plugins), every, stop.is_set):
             print_line(line)

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
     from scheduler_bridge.schedulers.scheduler import Scheduler
 
-SILENT_S = 30.0
-"""Seconds without an answer from the scheduler after which the watcher is unhealthy: three commands that reached their limit of ten."""
-
 
 class _Schedulers(TyperGroup):
     """Makes the command of a scheduler when it is called."""
@@ -120,7 +117,9 @@ def _watch(
 
         def health() -> list[str]:
             silent = time.monotonic() - max(began, watcher.last_look)
-            return [f"{scheduler.title} has not answered for {silent:.0f} s"] if silent > SILENT_S else []
+            # Seconds without an answer from the scheduler after which the watcher is unhealthy: three commands that reached
+            # their limit of ten.
+            return [f"{scheduler.title} has not answered for {silent:.0f} s"] if silent > 30.0 else []
 
         running.telemetry.export(watcher.metrics, ShippingMetrics(watcher.shipper.counters))
         running.telemetry.health = health

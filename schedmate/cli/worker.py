@@ -32,16 +32,19 @@ def command(context: typer.Context) -> None:
         running.telemetry.health = kafka_connection(settings.kafka).problems
         connection = permitted(settings.kafka, "worker", running.stop)
         formats = known_formats(settings.processors)
-        processor = job_processor(settings.processors, formats=formats)
+        processor = job_processor(settings.processors, formats=formats, sections=loaded.plugins)
         nodes = node_processor(settings.processors)
         partitions = wait_for_broker(partial(list_topics, connection), running.stop)
         FormatsFollower(KafkaFollower(connection, [TOPIC]).new, formats).start(running.stop)
         tracing = Tracing(running.spans, settings.service.traces_share) if running.spans else None
         engine = Engine(processor, partitions["job-logs"], tracing=tracing)
         node_engine = Engine(nodes, partitions["node-logs"], metrics=EngineMetrics("node_worker"))
-        running.telemetry.export(engine.metrics, node_engine.metrics, *processor.metric_groups(), nodes.metrics)
+        running.telemetry.export(engine.metrics, node_engine.metrics, nodes.metrics, *processor.metric_groups())
         group, timeout_s = f"{settings.kafka.group}-worker", settings.kafka.session_timeout_s
-        makers = (partial(job_processor, settings.processors), partial(node_processor, settings.processors))
+        makers = (
+            partial(job_processor, settings.processors, sections=loaded.plugins),
+            partial(node_processor, settings.processors),
+        )
         worker = FaustWorker(connection, [engine, node_engine], group, timeout_s, makers=makers)
         running.telemetry.health = worker.problems
         worker.run()

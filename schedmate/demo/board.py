@@ -80,6 +80,7 @@ class Board:
 
     jobs: dict[str, JobLine] = field(default_factory=dict)
     slowdowns: list[Slowdown] = field(default_factory=list)
+    recoveries: list[Slowdown] = field(default_factory=list)
     decisions: dict[str, Decision] = field(default_factory=dict)
     results: dict[str, list[DecisionResult]] = field(default_factory=dict)
     saved: dict[str, list[Checkpoint]] = field(default_factory=dict)
@@ -99,8 +100,8 @@ class Board:
                 series.setdefault((record.attempt, record.rank), []).append(record)
             case Failure():
                 self._job(record.job).failures.append(record)
-            case Slowdown() if record.recovered is None:
-                self.slowdowns.append(record)
+            case Slowdown():
+                (self.slowdowns if record.recovered is None else self.recoveries).append(record)
             case Decision():
                 self.decisions[record.id] = record
             case DecisionResult():

@@ -1,4 +1,4 @@
-"""The demo's cluster: the local scheduler with a few slots, and the jobs' programs in a directory of their user's."""
+"""The demo's cluster: the local scheduler with a few slots, and the jobs' program in a directory of their user's."""
 
 import os
 import signal
@@ -10,19 +10,17 @@ from pathlib import Path
 from schedmate_records import JobEvent
 from scheduler_bridge.schedulers.local.actuator import LocalScheduler, StreamOutput
 
-from .jobs.clock import VARIABLE
-from .programs import PROGRAMS, Program
+from .programs import Program
 
 SLOTS = 5
 """Maximum number of jobs at a time: those of the story run in parallel, on any machine."""
-_ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 class Cluster:
     """Runs programs as jobs.
 
     Args:
-        directory: Where programs and the jobs' own clocks lie; made where missing.
+        directory: Where the jobs run; made where missing.
         emit: Called with every job event.
         output: Given what jobs print.
     """
@@ -31,20 +29,16 @@ class Cluster:
         self, directory: Path, emit: Callable[[JobEvent], None], output: Callable[[StreamOutput], None]
     ) -> None:
         self._directory = directory
-        self.clocks = directory / "clocks"
-        self.clocks.mkdir(parents=True)
-        for program in PROGRAMS:
-            source = files("schedmate.demo.jobs") / f"{program.name}.py"
-            (directory / f"{program.name}.py").write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / "train.py").write_bytes((files(__package__) / "jobs.py").read_bytes())
         self.scheduler = LocalScheduler(emit, output, slots=SLOTS, cores=cores())
 
     def submit(self, program: Program, pack_with: str = "") -> None:
         """Queue a job."""
         self.scheduler.submit(
-            [sys.executable, "-P", f"{program.name}.py"],
+            [sys.executable, "train.py", program.name],
             job=program.name,
             ranks=program.ranks,
-            environment={**_ONE_THREAD, VARIABLE: str(self.clocks / program.name)},
             directory=str(self._directory),
             pack_with=pack_with,
             partition=program.partition,

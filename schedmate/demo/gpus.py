@@ -4,10 +4,10 @@ import socket
 import threading
 
 from streams.memory import MemoryBroker
-from streams.producers.gpu import GpuAgent, GpuError, GpuSource, NvmlSource, RecordingSource, shipped_recording
-
-INTERVAL_S = 1.0
-"""The screen shows a new sample each second."""
+from streams.producers.gpu.agent import GpuAgent
+from streams.producers.gpu.nvml import NvmlSource
+from streams.producers.gpu.recording import RecordingSource, shipped_recording
+from streams.producers.gpu.source import GpuError, GpuSource
 
 
 class Gpus:
@@ -15,7 +15,8 @@ class Gpus:
 
     def __init__(self, broker: MemoryBroker) -> None:
         self.label, source = _source()
-        self._agent = GpuAgent(source, broker.producer, INTERVAL_S)
+        # The screen shows a new sample each second.
+        self._agent = GpuAgent(source, broker.producer, 1.0)
         self._thread = threading.Thread(target=self._agent.run, name="gpu-agent", daemon=True)
         self._thread.start()
 

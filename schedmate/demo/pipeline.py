@@ -7,7 +7,7 @@ from pathlib import Path
 from clickhouse_connect.driver.client import Client
 
 from processors.settings import ProcessorSettings
-from schedmate_records import Action, EventKind, JobEvent, Mode, Record
+from schedmate_records import Action, Mode, Record
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.bridge import Accepted
 from scheduler_bridge.schedulers.local.actuator import LocalActuator
@@ -43,15 +43,13 @@ SETTINGS = BridgeSettings(
 """What the demo's operator allows."""
 POLL_S = 0.002
 """Nothing waits for input: the loop comes back soon anyway."""
-SINK_S = 1.0
-"""Seconds between two inserts: few large ones are what ClickHouse wants."""
 
 
 class Pipeline:
     """What runs as services in production, stepped in turn by one loop.
 
     Args:
-        directory: For programs, clocks and spool.
+        directory: Where the jobs run.
         database: Directory of the embedded ClickHouse.
     """
 
@@ -61,12 +59,12 @@ class Pipeline:
         self.client: Client = open_client(url)
         migrate(self.client)
         self.writer = ClickHouseWriter(lambda: open_client(url))
-        self.shipping = Shipping(self.broker, directory / "spool")
+        self.shipping = Shipping(self.publish)
         self.gpus = Gpus(self.broker)
         self.processor = job_processor(ProcessorSettings())
         nodes = Engine(node_processor(ProcessorSettings()))
         self._worker = LocalWorker(self.broker, [Engine(self.processor), nodes])
-        self.cluster = Cluster(directory / "jobs", self._emit, self.shipping.add_output)
+        self.cluster = Cluster(directory / "jobs", self.publish, self.shipping.add_output)
         self._bridge = Bridge(LocalActuator(self.cluster.scheduler), SETTINGS, self.publish)
         sinks = Sinks([StoreWriter("ClickHouse", self.writer.write, Outage("ClickHouse"))], threading.Event())
         producer = self.broker.producer()
@@ -86,7 +84,8 @@ class Pipeline:
         if self._acting.step() or time.monotonic() >= self._asked:
             self._wants = self._bridge.advance()
             self._asked = time.monotonic() + (1.0 if self._wants is None else self._wants)
-        if time.monotonic() >= self._stored + SINK_S:
+        # Seconds between two inserts: few large ones are what ClickHouse wants.
+        if time.monotonic() >= self._stored + 1.0:
             self._storing.step()
             self._stored = time.monotonic()
 
@@ -98,7 +97,6 @@ class Pipeline:
         """End the jobs and the GPU agent, and let what they left run through to the database."""
         self.cluster.close()
         self.gpus.close()
-        self.shipping.wait(2.0)
         while self._worker.step() or self._acting.step() or self._storing.step():
             pass
 
@@ -106,14 +104,8 @@ class Pipeline:
         """Let go of everything, whether drained or not."""
         self.cluster.close()
         self.gpus.close()
-        self.shipping.close()
         self.writer.close()
         self.client.close()
-
-    def _emit(self, event: JobEvent) -> None:
-        if event.kind in (EventKind.ENDED, EventKind.REQUEUED):
-            self.shipping.wait(1.0)  # so that the end of a job's log is read before the end of the job
-        self.publish(event)
 
     def publish(self, record: Record) -> None:
         """Write a record to its topic."""

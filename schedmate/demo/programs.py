@@ -8,11 +8,10 @@ class Program:
     """One job.
 
     Attributes:
-        name: Its program in `jobs/`, and its job id.
+        name: Its function in `jobs.py`, and its job id.
         prints: In which manner.
         story: What is to become of it.
         ranks: Number of processes.
-        numbers: Whether it prints steps counted from the start of the training.
         partition: Its class: `spot` may be evicted for `urgent`.
         priority: The larger, the sooner it starts.
     """
@@ -21,7 +20,6 @@ class Program:
     prints: str
     story: str
     ranks: int = 1
-    numbers: bool = True
     partition: str = ""
     priority: int = 0
 
@@ -36,7 +34,7 @@ SAVER = Program(
 URGENT = Program(
     "urgent", "key=value pairs", "must not wait: who loses least makes room", partition="urgent", priority=10
 )
-HEALTHY = Program("table", "an epoch/batch table", "waits for a slot, then ends well", numbers=False)
+HEALTHY = Program("table", "an epoch/batch table", "waits for a slot, then ends well")
 NEIGHBOUR = Program("ranks", "lines of two ranks", "asks to be packed with bar", ranks=2)
 
 PROGRAMS = (VICTIM, FAULTY, BUGGY, KILLED, SAVER, HEALTHY, NEIGHBOUR, URGENT)

@@ -3,7 +3,7 @@
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from shutil import rmtree
 
@@ -14,21 +14,18 @@ from rich.text import Text
 
 from schedmate_records import UserError
 
-from . import checks, facts, questions, summary
+from . import checks, facts, summary
 from .board import Watcher
 from .cluster import cores
-from .live import LiveScreen
 from .pipeline import Pipeline
-from .plain import PlainScreen
 from .programs import PROGRAMS
 from .scenario import Scenario
+from .screen import Screen
 
 WIDTH = 100
 """Columns of the story at most: its sentences are written for so many, and longer lines are hard to read."""
 LIMIT_S = 240.0
 """After so many seconds the jobs are ended, whatever is missing."""
-TICK_S = 0.05
-"""Between two steps of the pipeline: verdicts come as fast as in the field, and the processor rests."""
 QUIET_S = 0.6
 """All jobs ended and nothing waits for so long: it is over."""
 LOG = "schedmate.log"
@@ -70,8 +67,7 @@ def run(keep: Path | None, console: Console) -> bool:
 
 def _run(directory: Path, database: Path, console: Console) -> bool:
     _greet(console)
-    pipeline = Pipeline(directory, database)
-    try:
+    with closing(Pipeline(directory, database)) as pipeline:
         watcher = Watcher(pipeline.broker)
         if not _watch_jobs(pipeline, watcher, console):
             console.print(
@@ -81,20 +77,15 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
         watcher.step()
         known = facts.DemoFacts(
             board=watcher.board,
-            readings=facts.readings(watcher.board, pipeline.cluster.clocks),
-            phases=facts.phases(watcher.board, pipeline.cluster.clocks),
             gpus=pipeline.gpus.label,
             pieces_shipped=pipeline.shipping.pieces,
             pieces_read=_total(pipeline.processor.reader.metrics.lines),
-            pieces_lost=pipeline.shipping.counters.lost,
             written=facts.written(pipeline.broker),
             stored=facts.stored(pipeline.client),
         )
         found = checks.check(known)
-        summary.show(console, known, questions.answers(pipeline.client), found)
+        summary.show(console, known, found)
         return all(each.kept for each in found)
-    finally:
-        pipeline.close()
 
 
 def _total(counter: Counter) -> int:
@@ -105,29 +96,29 @@ def _total(counter: Counter) -> int:
 
 def _watch_jobs(pipeline: Pipeline, watcher: Watcher, console: Console) -> bool:
     """Run the jobs and show them until all is over, or time is. Returns True where all was over in time."""
-    screen = (LiveScreen if console.is_terminal else PlainScreen)(console, watcher.board, pipeline.gpus.label)
+    screen = Screen(console, watcher.board, pipeline.gpus.label)
     scenario = Scenario(pipeline.cluster, pipeline.publish)
     deadline = time.monotonic() + LIMIT_S
     quiet = None
-    with screen:
-        while time.monotonic() < deadline:
-            pipeline.step()
-            screen.show(watcher.step())
-            scenario.step(watcher.board)
-            if not (scenario.is_over(watcher.board) and pipeline.idle()):
-                quiet = None
-            elif quiet is None:
-                quiet = time.monotonic()
-            elif time.monotonic() - quiet >= QUIET_S:
-                return True
-            time.sleep(TICK_S)
+    while time.monotonic() < deadline:
+        pipeline.step()
+        screen.show(watcher.step())
+        scenario.step(watcher.board)
+        if not (scenario.is_over(watcher.board) and pipeline.idle()):
+            quiet = None
+        elif quiet is None:
+            quiet = time.monotonic()
+        elif time.monotonic() - quiet >= QUIET_S:
+            return True
+        # Verdicts come as fast as in the field, and the processor rests.
+        time.sleep(0.05)
     return False
 
 
 def _greet(console: Console) -> None:
     console.print(Text("SchedMate demo", style="bold"))
     console.print(
-        "Eight small trainings (NumPy) run as processes on five slots of a local scheduler. What they print goes the way that it goes "
+        "Eight small made-up trainings run as processes on five slots of a local scheduler. What they print goes the way that it goes "
         "in production: chunks, processors, ClickHouse, decisions, scheduler. Everything is in this process; restart, "
         "cancel_packing and evict are turned on for the demo, drain waits for an approval (without that, decisions are only published).",
         style="dim",
@@ -145,7 +136,7 @@ def _farewell(console: Console, kept: bool, directory: Path) -> None:
         console.print("All that was promised happened.", style="green")
     else:
         console.print(
-            Text.assemble(("Not all that was promised happened.", "bold red"), f" Logs and clocks: {directory}"),
+            Text.assemble(("Not all that was promised happened.", "bold red"), f" Its log: {directory}"),
             soft_wrap=True,
         )
 

@@ -9,9 +9,6 @@ from .board import Board
 from .cluster import Cluster
 from .programs import BUGGY, FAULTY, KILLED, NEIGHBOUR, PROGRAMS, SAVER, URGENT, VICTIM
 
-STEADY_REPORTS = 20  # reports behind the newest step time
-STEADY_STEP = 500  # step of the victim before its neighbour is packed
-KILL_STEP = 200  # step of the job before it is killed
 _OVER = ("completed", "failed", "cancelled")
 
 
@@ -33,10 +30,12 @@ class Scenario:
 
     def step(self, board: Board) -> None:
         """Do what is due."""
-        if not self._packed and _steady(board, VICTIM.name, STEADY_STEP):
+        # Its speed is known by step 500.
+        if not self._packed and _steady(board, VICTIM.name, 500):
             self._packed = True
             self._cluster.submit(NEIGHBOUR, pack_with=VICTIM.name)
-        if self._room_made and not self._killed and _steady(board, KILLED.name, KILL_STEP):
+        # It has printed enough by step 200.
+        if self._room_made and not self._killed and _steady(board, KILLED.name, 200):
             self._killed = True
             self._cluster.kill(KILLED.name)
         if not self._urgent and SAVER.name in board.saved:
@@ -85,4 +84,5 @@ def _approval(decision: Decision) -> OperatorCommand:
 def _steady(board: Board, job: str, step: int) -> bool:
     line = board.jobs.get(job)
     newest = line.newest() if line and line.state == "running" else None
-    return newest is not None and newest.reports >= STEADY_REPORTS and (newest.step or 0) >= step
+    # A step time rests on 20 reports.
+    return newest is not None and newest.reports >= 20 and (newest.step or 0) >= step

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 from processors.diagnose import Signature
 from schedmate_records import Action, FailureSource, Mode, Outcome
 
+from ..advice import advice_on
 from ..report.report import loss_text, outlook
 from ..terminal import one_line
 from ..times import ago, local
@@ -27,13 +28,6 @@ _SOURCES: Mapping[str, str] = {
 }
 _ON_PURPOSE = frozenset({"cancelled", "keyboard_interrupt", "sigint"})
 """Causes that are a person's decision: whether a restart helps is no question."""
-_BY_TYPE = {
-    "infrastructure": "Check the node and the component that the verdict names. Exclude the node until the cause is known.",
-    "framework": "Check the versions of the libraries in the traceback. An unchanged job will probably fail again.",
-    "user_script": "Fix the program, its configuration or its data. An unchanged job will fail again.",
-    "other": "The job was ended from outside and has no fault of its own. Check who or what ended it.",
-    "unknown": "No record explains the failure. Check the end of the job's log and the kernel logs of its nodes.",
-}
 
 
 class Part(NamedTuple):
@@ -352,7 +346,7 @@ def _todo(facts: JobFacts, signatures: Mapping[str, Signature]) -> Section:
     if row is None:
         return section
     known = signatures.get(row["signature"])
-    section.add_sentence(known.action if known else _BY_TYPE.get(row["error_type"], _BY_TYPE["unknown"]))
+    section.add_sentence(advice_on(row["signature"], row["error_type"], signatures))
     if known:
         section.add_sentence(f"Source: {known.source}.")
     if facts.neighbours and row["error_type"] in {"infrastructure", "unknown"} and row["signature"] not in OWN_MEMORY:

@@ -12,8 +12,6 @@ from schedmate_records import UserError
 from .series import Series
 
 EXPERIMENT: Final = "schedmate"
-BATCH: Final = 1000
-"""Metrics a request; MLflow takes no more."""
 _SHOWN = {"loss": "loss", "step time (s)": "step_time_s", "throughput": "throughput"}
 
 
@@ -43,7 +41,8 @@ def write_run(series: Series, tracking: str, experiment: str = EXPERIMENT) -> st
         }
         run: str = client.create_run(parent, run_name=f"{series.job}/{series.attempt}", tags=tags).info.run_id
         metrics = (Metric(_SHOWN[each.name], each.value, int(each.at * 1000), each.step) for each in series.values())
-        while batch := list(islice(metrics, BATCH)):
+        # Metrics a request; MLflow takes no more.
+        while batch := list(islice(metrics, 1000)):
             client.log_batch(run, metrics=batch)
         client.set_terminated(run)
     except (MlflowException, OSError) as error:

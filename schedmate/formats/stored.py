@@ -2,20 +2,20 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import closing
 
 import msgspec
+from clickhouse_connect.driver.client import Client
 
 from schedmate_records import KnownFormat
 from sinks.clickhouse import ask
-from streams.transport import TransportError, outgoing
+from streams.transport import write_records
 
 from ..approvals import person
 from ..assembly import producer_factory
 from ..services.sink import clickhouse_reader
 from ..settings.settings import Settings
 
-_ACKNOWLEDGED_S = 30.0
-"""Seconds to wait for the broker's acknowledgement. A person waits at a terminal: longer waits tolerate slower brokers."""
 _STORED = (
     "SELECT id, fingerprint, toUnixTimestamp64Micro(time) / 1e6 AS time, author, person, prompt, training, templates, forgotten "
     "FROM known_formats WHERE startsWith(fingerprint, {fingerprint:String}) ORDER BY time"
@@ -24,11 +24,13 @@ _STORED = (
 
 def stored_formats(settings: Settings, fingerprint: str = "") -> list[KnownFormat]:
     """Return the formats in force whose fingerprints begin with `fingerprint`, the oldest first. Raises `SinkUnavailable`."""
-    client = clickhouse_reader(settings.clickhouse)()
-    try:
-        answer = ask(client, _STORED, {"fingerprint": fingerprint})
-    finally:
-        client.close()
+    with closing(clickhouse_reader(settings.clickhouse)()) as client:
+        return formats_in(client, fingerprint)
+
+
+def formats_in(client: Client, fingerprint: str = "") -> list[KnownFormat]:
+    """Return the formats in force of a database, as `stored_formats` does. Raises as `ask` does."""
+    answer = ask(client, _STORED, {"fingerprint": fingerprint})
     rows = (dict(zip(answer.columns, row, strict=True)) for row in answer.rows)
     return [
         msgspec.convert({**row, "templates": msgspec.json.decode(row["templates"])}, KnownFormat, strict=False)
@@ -58,11 +60,5 @@ def imported(record: KnownFormat) -> KnownFormat:
 
 def store(settings: Settings, formats: Sequence[KnownFormat]) -> None:
     """Write formats to their topic, and return once Kafka has them. Raises `TransportError`."""
-    producer = producer_factory(settings)()
-    try:
-        for sent in [producer.send(outgoing(each)) for each in formats]:
-            sent.result(_ACKNOWLEDGED_S)
-    except TimeoutError as error:
-        raise TransportError(f"expected an acknowledgement within {_ACKNOWLEDGED_S:g} s, got none") from error
-    finally:
-        producer.close()
+    with closing(producer_factory(settings)()) as producer:
+        write_records(producer, formats)

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from schedmate_records import (
     Alarm,
@@ -24,6 +25,10 @@ _NOTICES = 2
 """Notices of GPUs that are idle without a break: the user is notified once, and once more."""
 QUOTED = 3
 """Lines that a message quotes."""
+TEXT = 20_000
+"""Maximum length of the text of a message, in characters."""
+NAMED = 8
+"""Nodes that a message names."""
 
 
 _OF_OUTCOME = {
@@ -37,6 +42,32 @@ _OF_OUTCOME = {
     Outcome.UNVERIFIED: Urgency.CRITICAL,
 }
 """Outcomes without a message: a report shows shadows, and a beginning is followed by an end."""
+
+
+class KnownJob(NamedTuple):
+    """What schedulers reported of a job: its user, its name and its nodes; empty where not known."""
+
+    user: str = ""
+    name: str = ""
+    nodes: tuple[str, ...] = ()
+
+    def title(self, job: str) -> str:
+        """Return the id of the job, and its name."""
+        return f"{job} ({self.name})" if self.name else job
+
+    def lines(self) -> tuple[str, ...]:
+        """Return a line with the user and the nodes; none where neither is known."""
+        more = f" and {len(self.nodes) - NAMED} more" if len(self.nodes) > NAMED else ""
+        nodes = f"on {', '.join(self.nodes[:NAMED])}{more}" if self.nodes else ""
+        known = [part for part in (f"user {self.user}" if self.user else "", nodes) if part]
+        return (", ".join(known),) if known else ()
+
+    def labels(self) -> dict[str, str]:
+        """Return the same for machines."""
+        return {"name": self.name, "user": self.user, "nodes": ",".join(self.nodes[:NAMED])}
+
+
+_UNKNOWN_JOB = KnownJob()
 
 
 @dataclass(frozen=True)
@@ -63,27 +94,30 @@ class Notification:
     job: str = field(default="")
 
 
-def describe(record: Record, decision: Decision | None = None, end: JobEvent | None = None) -> Notification | None:
+def describe(
+    record: Record, decision: Decision | None = None, end: JobEvent | None = None, job: KnownJob = _UNKNOWN_JOB
+) -> Notification | None:
     """Return the message about a record; None where it is not worth one.
 
     Args:
         record: A result, a verdict or an alarm.
         decision: Of a result, what was decided; None where that is not known.
         end: Of a verdict, the end of its attempt; None where that is not known.
+        job: The job that it is about.
     """
     match record:
         case DecisionResult():
-            return _result(record, decision)
+            return _result(record, decision, job)
         case Failure() if record.final and record.error_type is not ErrorType.NONE:
-            return _verdict(record, end)
+            return _verdict(record, end, job)
         case Alarm() if record.raised and (notice := _notice(record)) <= _NOTICES:
             return Notification(
                 key=f"alarm/{record.job}/{record.attempt}/{record.kind}" + (f"/{notice}" if notice > 1 else ""),
                 severity=Urgency.WARNING,
-                title=f"Job {record.job}: {record.kind.replace('_', ' ')}",
-                lines=(record.detail,),
+                title=f"Job {job.title(record.job)}: {record.kind.replace('_', ' ')}",
+                lines=(record.detail, *job.lines()),
                 quotes=_quotes(record.evidence),
-                labels={"kind": "alarm", "alarm": record.kind, "job": record.job, "node": record.node},
+                labels={"kind": "alarm", "alarm": record.kind, "job": record.job, "node": record.node, **job.labels()},
                 record=record,
                 job=record.job,
             )
@@ -97,13 +131,14 @@ def _notice(alarm: Alarm) -> int:
     return 1 if alarm.value < 2 * alarm.limit else 2 if alarm.value < 4 * alarm.limit else 3
 
 
-def _result(result: DecisionResult, decision: Decision | None) -> Notification | None:
+def _result(result: DecisionResult, decision: Decision | None, job: KnownJob) -> Notification | None:
     severity = _OF_OUTCOME.get(result.outcome)
     if severity is None:
         return None
-    target = result.node if result.action.on_node else f"job {result.job}"
+    target = result.node if result.action.on_node else f"job {job.title(result.job)}"
     lines = [decision.reason] if decision else []
     lines += [result.detail] if result.detail else []
+    lines += job.lines()
     if result.outcome is Outcome.AWAITING_APPROVAL:
         lines.append(f"schedmate decisions approve {shlex.quote(result.decision_id)} --reason …")
     lines.append(f"decision {result.decision_id}" + (f", policy {decision.policy}" if decision else ""))
@@ -121,13 +156,14 @@ def _result(result: DecisionResult, decision: Decision | None) -> Notification |
             "node": result.node,
             "policy": decision.policy if decision else "",
             "actor": result.actuator,
+            **job.labels(),
         },
         record=result,
         job=result.job,
     )
 
 
-def _verdict(failure: Failure, end: JobEvent | None) -> Notification | None:
+def _verdict(failure: Failure, end: JobEvent | None, job: KnownJob) -> Notification | None:
     known = end is not None and end.attempt == failure.attempt
     state = job_state(
         "ended",
@@ -144,12 +180,13 @@ def _verdict(failure: Failure, end: JobEvent | None) -> Notification | None:
     return Notification(
         key=f"failure/{failure.job}/{failure.signature}",
         severity=Urgency.WARNING if infrastructure else Urgency.INFO,
-        title=f"Job {failure.job}: {state.sentence(failure.time)}",
+        title=f"Job {job.title(failure.job)}: {state.sentence(failure.time)}",
         lines=(
             f"{failure.error_type.replace('_', ' ')}{part}",
             *([failure.summary] if failure.summary else []),
             failure.message,
             f"confidence {failure.confidence:.2f}, by {failure.source} {failure.signature}".rstrip(),
+            *job.lines(),
         ),
         quotes=_quotes(failure.evidence),
         labels={
@@ -158,6 +195,7 @@ def _verdict(failure: Failure, end: JobEvent | None) -> Notification | None:
             "signature": failure.signature,
             "job": failure.job,
             "node": failure.node,
+            **job.labels(),
         },
         record=failure,
         job=failure.job,
@@ -168,3 +206,8 @@ def _quotes(evidence: Sequence[Evidence]) -> tuple[str, ...]:
     return tuple(
         f"{each.topic}/{each.partition}@{each.offset} line {each.line}: {each.text}" for each in evidence[:QUOTED]
     )
+
+
+def header_text(text: str) -> str:
+    """Return a text as one line of a header: printable ASCII, at most 200 characters."""
+    return "".join(letter if letter.isprintable() and letter.isascii() else "?" for letter in text)[:200]

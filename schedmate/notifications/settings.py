@@ -27,5 +27,9 @@ class NotifySettings(BaseModel, frozen=True, extra="forbid"):
     email_user_domain: str = Field(
         "", description="The owner of a job gets what concerns it at USER@DOMAIN; empty: owners get no e-mail."
     )
+    email_report_cards: Listed = Field(
+        (),
+        description="Users who get the report card of each of their jobs at its end, at USER@DOMAIN, separated by commas; *: all users.",
+    )
     email_severity: Urgency = Field(Urgency.CRITICAL, description="Least severity: info, warning, critical.")
     repeat_seconds: PositiveFloat = Field(3600.0, description="Within which the same message goes once.")

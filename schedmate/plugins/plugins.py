@@ -8,6 +8,10 @@ SCHEDULERS = "schedmate.schedulers"
 """Each names a subclass of `scheduler_bridge.schedulers.scheduler.Scheduler`."""
 EMBEDDERS = "schedmate.embedders"
 """Each names a function that takes the settings `embedder_model` and `embedder_url` and returns an `Embedder`."""
+STAGES = "schedmate.stages"
+"""Each names a subclass of `processors.stage.Stage`."""
+CHANNELS = "schedmate.channels"
+"""Each names a subclass of `schedmate.notifications.channel.Channel`."""
 
 
 class PluginError(UserError):
@@ -19,6 +23,11 @@ def installed(group: str) -> list[str]:
     from importlib.metadata import entry_points  # noqa: PLC0415  # takes milliseconds that `schedmate pipe` does not have
 
     return sorted({each.name for each in entry_points(group=group)})
+
+
+def is_plugin(name: str) -> bool:
+    """Return whether a plugin that may have a settings section has this name. Reads the metadata of all distributions."""
+    return any(name in installed(group) for group in (SCHEDULERS, STAGES, CHANNELS))
 
 
 def load_plugin(group: str, name: str, what: str) -> Any:

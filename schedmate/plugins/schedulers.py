@@ -4,12 +4,13 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from scheduler_bridge.schedulers import Actuator
 from scheduler_bridge.schedulers.scheduler import Scheduler, SchedulerSettings
 
-from ..settings.settings import LanguageModelSection, Loaded, Settings, SettingsError, explain
+from ..settings.settings import LanguageModelSection, Loaded, Settings, SettingsError
+from .loading import check_plugin
 from .plugins import SCHEDULERS, PluginError, installed, load_plugin
 
 if TYPE_CHECKING:
@@ -19,17 +20,11 @@ if TYPE_CHECKING:
 def find_scheduler(name: str) -> Scheduler:
     """Return an installed scheduler. Raises `PluginError` where it is not installed or cannot be used."""
     found = load_plugin(SCHEDULERS, name, "scheduler")
-    if not (isinstance(found, type) and issubclass(found, Scheduler)):
-        raise PluginError(f"expected a subclass of Scheduler as the scheduler {name}, got {found!r}")
+    check_plugin(name, found, Scheduler, "scheduler")
     try:
         scheduler: Scheduler = found()
     except TypeError as error:  # an abstract method is missing
         raise PluginError(f"expected a complete scheduler {name}: {error}") from error
-    section = Settings.model_fields.get(name)
-    if getattr(found, "name", "") != name:
-        raise PluginError(f"expected the scheduler {name} to have that name, got {getattr(found, 'name', '')!r}")
-    if section and section.annotation is not scheduler.settings:
-        raise PluginError(f"expected another name of the scheduler {name}: the settings have a section [{name}]")
     return scheduler
 
 
@@ -63,12 +58,7 @@ def section_of(loaded: Loaded, scheduler: Scheduler) -> BaseModel:
     if scheduler.name in Settings.model_fields:
         section: BaseModel = getattr(loaded.settings, scheduler.name)
         return section
-    values = loaded.schedulers.get(scheduler.name, {})
-    try:
-        return scheduler.settings.model_validate(values)
-    except ValidationError as error:
-        problems = [{**problem, "loc": (scheduler.name, *problem["loc"])} for problem in error.errors()]
-        raise SettingsError("\n".join(explain(problem, loaded.origins) for problem in problems)) from None
+    return loaded.plugins.read(scheduler.name, scheduler.settings)
 
 
 def settings_of(loaded: Loaded, scheduler: Scheduler) -> SchedulerSettings:

@@ -1,5 +1,6 @@
 """An analysis for a person, in sentences and quoted lines, and its form in a terminal."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -8,17 +9,32 @@ from rich.text import Text
 
 from processors.formats.reading import FormatReading
 from processors.track.step_time_candidates import THRESHOLD, StepTimeCandidate
-from schedmate_records import Alarm, Checkpoint, Failure, JobMetric, ModelAnswer, OverRanks, Severity, counted
+from schedmate_records import (
+    Alarm,
+    Checkpoint,
+    Failure,
+    JobMetric,
+    ModelAnswer,
+    OverRanks,
+    Reports,
+    Severity,
+    counted,
+)
 from streams.producers.chunker import SHIPPED
 
 from ..analysis.analysis import Analysis
 from ..analysis.node_log import Sign
+from ..formats.words import template_in_words
+from ..job_state import StateAlarm, job_state
+from ..terminal import one_line
 from ..top.sparkline import sparkline
 
 _TEMPLATES = 3
 """Templates of reports that are shown."""
 _ALARMS = 5
 """Alarms that are shown."""
+_REPORTING = 20
+"""Lines from which a log without a report that the rules read may be one of an unknown format."""
 _SIGNS = 50
 """Sorts of trouble of a node that are shown."""
 
@@ -103,17 +119,48 @@ def parts(analysis: Analysis, explain: bool = False) -> list[Part]:
     return rows
 
 
+def state_sentence(analysis: Analysis) -> str:
+    """Return how a run ended, in one line, with the line that shows it: `failed (cuda out of memory), line 812`."""
+    failure = analysis.failure
+    raised = [StateAlarm(each.kind, each.detail, each.since) for each in analysis.alarms if each.raised]
+    state = job_state(
+        "ended",
+        exit_code=failure.exit_code if failure else None,
+        signal=failure.signal if failure else None,
+        cause=(failure.signature or failure.error_type) if failure else "",
+        alarms=raised,
+        now=0.0,
+    )
+    if failure is None:
+        return ", ".join(part for part in (analysis.illegible or "no failure seen", state.reason) if part)
+    return state.sentence(0.0) + (f", line {failure.root.line}" if failure.root else "")
+
+
 def _format(analysis: Analysis) -> list[Part]:
-    """Show the known format that was applied: who stated it, what it reads, and what the lines contradict."""
+    """Show the known format that was applied: who stated it, what it states and reads, what the lines contradict, how to correct it."""
     known, reading = analysis.format, analysis.format_reading
+    teach = f"`schedmate formats teach {_log_name(analysis)}`"
     if known is None or reading is None:
-        return []
+        return [Row("format", f"not known: {teach} asks you what its numbers mean")] if _is_unread(analysis) else []
     what = "a training" if known.training else "no training"
-    rows: list[Part] = [
-        Row("format", f"{known.fingerprint[:12]}: {known.author or 'a model'} states {what}{_values(reading)}")
-    ]
+    author = one_line(known.author) or "a model"
+    rows: list[Part] = [Row("format", f"{known.fingerprint[:12]}: {author} states {what}{_values(reading)}")]
+    reports = [each for each in known.templates if each.reports is Reports.TRAINING and each.columns]
+    rows += [Row("", one_line(template_in_words(each))) for each in reports[:_TEMPLATES]]
     rows += [Row("", f"not used, since the lines contradict it: {each}") for each in reading.contradictions]
-    return rows
+    return [*rows, Row("", f"{teach} corrects it")]
+
+
+def _log_name(analysis: Analysis) -> str:
+    return "LOG" if analysis.file == "-" else shlex.quote(analysis.file)
+
+
+def _is_unread(analysis: Analysis) -> bool:
+    """Return whether the rules read too little of a log that may report a training."""
+    metric = analysis.metric
+    if metric is None:
+        return analysis.failure is None and not analysis.illegible and analysis.lines >= _REPORTING
+    return metric.step_time_s is None and metric.throughput is None
 
 
 def _values(reading: FormatReading) -> str:
@@ -228,8 +275,8 @@ def _speed(metric: JobMetric | None, readings: Sequence[StepTimeCandidate]) -> s
     if metric.throughput is not None:
         parts.append(f"{rate(metric.throughput)} {metric.throughput_unit or ''}".strip())
     how = [METHODS.get(metric.method, metric.method)] if metric.method != "unknown" else []
-    how.append(f"median of {counted(metric.reports, 'report')}")
-    return f"{', '.join(parts)} ({', '.join(how)})"
+    how += [f"median of {counted(metric.reports, 'report')}"] if metric.reports else []
+    return f"{', '.join(parts)} ({', '.join(how)})" if how else ", ".join(parts)
 
 
 def _why_unknown(metric: JobMetric, readings: Sequence[StepTimeCandidate]) -> str:
@@ -243,15 +290,12 @@ def _how(analysis: Analysis) -> list[Part]:
     """Return how the step time was obtained, and which templates were taken as progress."""
     rows: list[Part] = []
     if analysis.metric is not None and analysis.metric.step_time_s is not None:
-        best = analysis.readings[0] if analysis.readings else None
-        rows.append(
-            Row(
-                "how",
-                f"{best.what}: {best.why}"
-                if best
-                else "the times at which events report the beginning and end of steps",
-            )
+        best, reading = analysis.readings[0] if analysis.readings else None, analysis.format_reading
+        by_format = reading is not None and reading.step_time is not None
+        without = (
+            "the format states it" if by_format else "the times at which events report the beginning and end of steps"
         )
+        rows.append(Row("how", f"{best.what}: {best.why}" if best else without))
     total = sum(analysis.templates.values())
     for place, (template, count) in enumerate(analysis.templates.most_common(_TEMPLATES)):
         rows.append(Row("" if place else "reports", f"{count} of {total} read: {template}"))

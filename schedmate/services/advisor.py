@@ -5,13 +5,11 @@ from threading import Event
 
 from schedmate_records import Estimate
 from streams.resilience import Outage, retry
-from streams.transport import Producer, TransportError, outgoing
+from streams.transport import Producer, TransportError, write_records
 
 READ = ("job-events",)
 SAMPLES = ("gpu-metrics",)
 """Followed from its present end, without a group: how hard jobs are on their GPUs."""
-ACKNOWLEDGED_S = 30.0
-"""An acknowledgement that takes longer counts as an outage."""
 
 
 class Publisher:
@@ -24,12 +22,4 @@ class Publisher:
     def __call__(self, estimates: Sequence[Estimate]) -> None:
         """Return once all are acknowledged."""
         if estimates:
-            retry(lambda: self._send(estimates), self.outage, on=TransportError, stop=self._stop)
-
-    def _send(self, estimates: Sequence[Estimate]) -> None:
-        sent = [self._producer.send(outgoing(each)) for each in estimates]
-        try:
-            for each in sent:
-                each.result(ACKNOWLEDGED_S)
-        except TimeoutError as error:
-            raise TransportError(f"expected an acknowledgement within {ACKNOWLEDGED_S:g} s, got none") from error
+            retry(lambda: write_records(self._producer, estimates), self.outage, on=TransportError, stop=self._stop)

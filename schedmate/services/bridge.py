@@ -31,7 +31,7 @@ from streams.accept import accept
 from streams.kafka import Connection, KafkaFollower
 from streams.resilience import Outage, retry
 from streams.spans import VERDICT, Span, Spans, about_verdict
-from streams.transport import Message, Producer, TransportError, outgoing
+from streams.transport import Message, Producer, TransportError, write_records
 
 log = structlog.get_logger(__name__)
 
@@ -42,21 +42,14 @@ RECENT = ("checkpoints", "failures", "alarms")
 """And of these what is not old: what a job would lose, where it goes on, how far it came before it failed, and that it hangs no more is
 known wherever the bridge works.
 """
-RECENT_S = 86400.0
-"""How old: work since an earlier save weighs like work that was never saved, and a job that ran for a day gained steps."""
-FOLLOW_S = 0.25
-"""Seconds between two looks at them. A look also comes right before every action."""
-ACKNOWLEDGED_S = 30.0
-"""An acknowledgement that takes longer counts as an outage: Kafka's client itself tries again for so long."""
-RETRY_LIMIT_S = 2.0
-"""A decision that waits for the broker waits no longer than this once it is back."""
 
 
 class History:
     """What bridges and people wrote: all of it first, then what came since; and what jobs saved and failed with of late."""
 
     def __init__(self, connection: Connection) -> None:
-        recent = KafkaFollower(connection, RECENT, since=time.time() - RECENT_S)
+        # How old: work since an earlier save weighs like work that was never saved, and a job that ran for a day gained steps.
+        recent = KafkaFollower(connection, RECENT, since=time.time() - 86400.0)
         self._followers = (recent, KafkaFollower(connection, FOLLOWED))
 
     def __call__(self) -> Iterator[Remembered]:
@@ -93,11 +86,7 @@ class Bridging:
     """Feeds a bridge from Kafka. A broker that is away stops it for that long, and nothing is passed over.
 
     Args:
-        actuator: The scheduler.
-        settings: What the operator allows.
-        producer: Where decisions and results go.
         history: What was written before, and what others write.
-        stop: Ends the waiting for a broker.
         active: False while this bridge is a standby: it carries nothing out then.
         bundles: Where it is kept what was seen before a node is drained or a hung job ends; None: nowhere.
         spans: Takes what traces hold; None: there are none.
@@ -122,7 +111,8 @@ class Bridging:
         self._spans = spans
         self._began = time.time()
         self._stop = stop
-        self._outage = Outage("Kafka", limit_s=RETRY_LIMIT_S, consequence="no decision is made or carried out")
+        # A decision that waits for the broker waits no longer than this once it is back.
+        self._outage = Outage("Kafka", limit_s=2.0, consequence="no decision is made or carried out")
         self._next = 0.0
         self._history = history
         self._active = active
@@ -135,7 +125,8 @@ class Bridging:
     def handle(self, batch: Sequence[tuple[Position, Record]]) -> None:
         """Take a batch in and let the bridge work. Returns once all that it wrote is acknowledged."""
         self._began = time.time()
-        if time.monotonic() >= self._followed + FOLLOW_S:
+        # Seconds between two looks at them. A look also comes right before every action.
+        if time.monotonic() >= self._followed + 0.25:
             self._insist(self._follow)
         for _, record in batch:
             if isinstance(record, Failure | Slowdown | Alarm | Decision | DecisionResult | JobEvent | Quota):
@@ -171,10 +162,7 @@ class Bridging:
         self._next = time.monotonic() + (float("inf") if wait is None else wait)
 
     def _publish(self, record: Record) -> None:
-        try:
-            self._producer.send(outgoing(record)).result(ACKNOWLEDGED_S)
-        except TimeoutError as error:
-            raise TransportError(f"expected an acknowledgement within {ACKNOWLEDGED_S:g} s, got none") from error
+        write_records(self._producer, [record])
         if self._spans and isinstance(record, Decision) and (about := about_verdict(record)):
             attributes: dict[str, str | int] = {
                 "action": record.action.value,

@@ -9,10 +9,10 @@ from datetime import UTC, date, datetime
 from functools import partial
 
 import msgspec
-from prometheus_client import Counter, Gauge
 
 from processors.new_lines import line_numbers, strip_container_wrapping
 from schedmate_records import LogChunk, Position, Record
+from schedmate_records.metrics import MetricFactory
 from sinks.clickhouse import ClickHouseWriter, LogLine, StoredSoFar, stored_so_far
 from streams.kafka import KafkaConsumer, KafkaProducer
 from streams.resilience import Outage
@@ -23,45 +23,33 @@ from ..settings.settings import Settings
 from .service import Service
 from .sink import Sinks, StoreWriter, clickhouse_opener
 
-_PIECES = 1 << 20
-"""Pieces of one message at most: a message holds 8 MB, and a piece rarely less than 8 bytes."""
-_JOBS = 100_000
-"""Jobs whose use is remembered: about 20 MB. Of others the table is asked again."""
-_MEGABYTE = 1_000_000
-"""Bytes of a megabyte, the unit of the quota."""
-_MESSAGES = 200
+MESSAGES = 200
 """Messages of a batch: 13 MB of text at most, as a chunk holds 64 KB."""
-_SECONDS = 1.0
-"""A batch is not waited for longer: `schedmate logs --follow` shows lines that late."""
 
 
 class JobLineMetrics:
     """Counts of stored and omitted lines."""
 
     def __init__(self) -> None:
-        self.lines = Counter("schedmate_job_lines", "Lines of jobs handed to ClickHouse.", registry=None)
-        self.omitted = Counter(
-            "schedmate_job_lines_omitted",
-            "Lines not stored, since their job had reached its quota of the day.",
-            registry=None,
+        make = MetricFactory("schedmate_job")
+        self.lines = make.counter("lines", "Lines of jobs handed to ClickHouse.")
+        self.omitted = make.counter(
+            "lines_omitted", "Lines not stored, since their job had reached its quota of the day."
         )
-        self.lag = Gauge(
-            "schedmate_job_lines_lag_messages", "Messages of job-logs whose lines are not stored yet.", registry=None
-        )
+        self.lag = make.gauge("lines_lag_messages", "Messages of job-logs whose lines are not stored yet.")
 
 
 class JobLineWriter:
     """Writes the lines of chunks, each once. A job that reached its quota gets one row for each further chunk, with the number of lines.
 
     Args:
-        writer: Writer of ClickHouse.
         quota_mb: Megabytes of text that are stored of each job and day (UTC).
-        clock: Seconds since 1970.
     """
 
     def __init__(self, writer: ClickHouseWriter, quota_mb: float, clock: Callable[[], float] = time.time) -> None:
         self.metrics = JobLineMetrics()
-        self._writer, self._quota, self._clock = writer, quota_mb * _MEGABYTE, clock
+        # Bytes of a megabyte, the unit of the quota.
+        self._writer, self._quota, self._clock = writer, quota_mb * 1_000_000, clock
         self._day = date.min
         self._jobs: dict[str, StoredSoFar] = {}
 
@@ -90,7 +78,8 @@ class JobLineWriter:
     def _look_up(self, chunks: Sequence[tuple[Position, LogChunk]]) -> None:
         """Find what the jobs of `chunks` have in the table from before these chunks."""
         today = datetime.fromtimestamp(self._clock(), UTC).date()
-        if today != self._day or len(self._jobs) > _JOBS:
+        # Jobs whose use is remembered: about 20 MB. Of others the table is asked again.
+        if today != self._day or len(self._jobs) > 100_000:
             self._day, self._jobs = today, {}
         first: dict[str, Position] = {}
         for place, chunk in chunks:
@@ -112,7 +101,8 @@ def split(place: Position, chunk: LogChunk, counted: dict[tuple[int, str, int, s
         counted[stream] = numbers[-1]
     after = chunk.after_ms if len(chunk.after_ms) == len(chunk.lines) else [0] * len(chunk.lines)
     texts, _ = strip_container_wrapping(chunk.lines, [0.0] * len(chunk.lines))
-    first = chunk.first_piece or place.offset * _PIECES
+    # Pieces of one message at most: a message holds 8 MB, and a piece rarely less than 8 bytes.
+    first = chunk.first_piece or place.offset * (1 << 20)
     source = chunk.producer if chunk.first_piece else place.partition
     last = len(chunk.lines) - 1
     for index, text in enumerate(texts):
@@ -177,7 +167,8 @@ def _pump(settings: Settings, lines: JobLineWriter, stop: threading.Event) -> No
     with wait_for_broker(join, stop) as consumer:
         producer = wait_for_broker(partial(KafkaProducer, connection), stop)
         # The workers read job-logs, too, and make dead letters of what cannot be read.
-        pump = Pump(consumer, producer, sinks.write, _MESSAGES, _SECONDS, dead_letters=False)
+        # A batch waits for one second at most: `schedmate logs --follow` shows lines that late.
+        pump = Pump(consumer, producer, sinks.write, MESSAGES, 1.0, dead_letters=False)
         lines.metrics.lag.set_function(lambda: sum(consumer.lag().values()))
         try:
             pump.run(stop)

@@ -12,10 +12,6 @@ from sinks.redis import JobStatus
 log = structlog.get_logger(__name__)
 
 LABELS = ("job", "user", "name")
-_LONGEST = 128
-"""Characters of a label's value: jobs choose their names."""
-_SPARE = 100
-"""Further jobs that are read, with as many again as the limit: some of those that changed last have ended."""
 _SERIES: tuple[tuple[str, str, Callable[[JobStatus], float | None]], ...] = (
     ("step", "Training step of the newest report.", lambda job: job.step),
     ("step_time_seconds", "Seconds per step.", lambda job: job.step_time_s),
@@ -47,7 +43,8 @@ class RunningJobs(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Yield the series; none while Redis does not answer."""
         try:
-            found = [job for job in self._read(2 * self._limit + _SPARE) if job.state == "running"]
+            # Further jobs that are read, with as many again as the limit: some of those that changed last have ended.
+            found = [job for job in self._read(2 * self._limit + 100) if job.state == "running"]
         except (SinkUnavailable, SinkRejected) as error:
             log.warning("job_series_unavailable", reason=str(error))
             return
@@ -59,7 +56,8 @@ class RunningJobs(Collector):
             family = GaugeMetricFamily(f"schedmate_running_job_{name}", about, labels=LABELS)
             for job in jobs:
                 if (known := value(job)) is not None:
-                    family.add_metric([each[:_LONGEST] for each in (job.job, job.user, job.name)], known)
+                    # Characters of a label's value: jobs choose their names.
+                    family.add_metric([each[:128] for each in (job.job, job.user, job.name)], known)
             yield family
 
     def _left_out(self, count: int) -> GaugeMetricFamily:

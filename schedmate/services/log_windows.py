@@ -15,21 +15,14 @@ log = structlog.get_logger(__name__)
 AROUND = 100
 """Messages before and after one that holds evidence. A partition holds all ranks of a job, and other jobs' lines, which are left out."""
 TOPICS = ("job-logs", "node-logs")
-PLACES = 4
-"""Partitions that are looked into, two at most in practice: that of the job and that of the node."""
-TIMEOUT_S = 10.0
-"""A bundle must not keep a faulty node in service for long."""
 
 
 class LogWindows:
-    """Reads parts of logs. Where the bridge's Kafka user may not read a topic, that part states it.
-
-    Args:
-        connection: How to reach Kafka.
-    """
+    """Reads parts of logs. Where the bridge's Kafka user may not read a topic, that part states it."""
 
     def __init__(self, connection: Connection) -> None:
-        self._reader = KafkaReader(connection, TIMEOUT_S)
+        # A bundle must not keep a faulty node in service for long.
+        self._reader = KafkaReader(connection, 10.0)
 
     def __call__(self, decision: Decision) -> Mapping[str, str]:
         """Return the lines around a decision's evidence, by file name: one file a stream of a rank, one a node's log."""
@@ -38,7 +31,8 @@ class LogWindows:
             if each.topic in TOPICS:
                 offsets[each.topic, each.partition].append(each.offset)
         found: dict[str, list[str]] = defaultdict(list)
-        for (topic, partition), places in list(offsets.items())[:PLACES]:
+        # Partitions that are looked into, two at most in practice: that of the job and that of the node.
+        for (topic, partition), places in list(offsets.items())[:4]:
             wanted = range(max(0, min(places) - AROUND), min(max(places), min(places) + AROUND) + AROUND + 1)
             try:
                 messages = self._reader.read_at(topic, partition, wanted)

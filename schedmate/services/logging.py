@@ -6,8 +6,8 @@ import re
 import sys
 import time
 from collections.abc import Callable, Collection, MutableMapping
-from io import StringIO
-from typing import Any, TextIO
+from io import StringIO, TextIOBase
+from typing import Any, TextIO, cast
 
 import structlog
 from structlog.typing import ExcInfo
@@ -16,6 +16,18 @@ from ..settings.settings import ServiceSettings
 from ..terminal import printable
 
 _REFUSED = re.compile(r"authenti|authori[sz]|sasl|ssl|tls|certificate|credential|password", re.IGNORECASE)
+
+
+class _CurrentStderr(TextIOBase):
+    """Writes to what `sys.stderr` is at that time: a program that runs commands in its own process replaces it, and closes it."""
+
+    def write(self, text: str, /) -> int:
+        """Write `text`."""
+        return sys.stderr.write(text)
+
+    def flush(self) -> None:
+        """Write what is buffered."""
+        sys.stderr.flush()
 
 
 def configure(settings: ServiceSettings) -> None:
@@ -35,10 +47,10 @@ def configure(settings: ServiceSettings) -> None:
     structlog.configure(
         processors=[*shared, *explain, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(cast("TextIO", _CurrentStderr())),
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler(_CurrentStderr())
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[structlog.stdlib.add_logger_name, structlog.stdlib.ExtraAdder(), *shared],
@@ -73,7 +85,6 @@ class ClientFilter(logging.Filter):
     Args:
         packages: Names of the packages' top loggers; entries of others all pass.
         every_s: Minimum seconds between two log lines of one place in their code.
-        clock: Seconds that only grow.
     """
 
     def __init__(

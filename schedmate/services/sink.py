@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import redis
 
 Write = Callable[[Sequence[tuple[Position, Record]]], None]
-DAY_S = 86_400  # seconds of a day
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,6 @@ class Sinks:
 
     Args:
         stores: Stores to write to, in this order.
-        stop: Ends the waiting.
         unknown_limit_s: Seconds to wait for errors that SchedMate does not know.
     """
 
@@ -182,7 +180,7 @@ def redis_state(settings: RedisSection) -> RedisState:
     client = redis_client(settings)
     with suppress(SinkUnavailable):
         check_redis(client)
-    return RedisState(client, prefix=settings.prefix, keep_s=settings.expire_days * DAY_S)
+    return RedisState(client, prefix=settings.prefix, keep_s=settings.expire_days * 86_400)
 
 
 @contextmanager

@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 from threading import Event
 
 import structlog
-from prometheus_client import Counter, Gauge, Histogram
 
 from schedmate_records import Action, BeyondQuota, DecisionResult, InvalidRecord, Position, Quota, Record
+from schedmate_records.metrics import MetricFactory
 from scheduler_bridge.schedulers import Actuator, ActuatorError, SchedulerAway, SchedulerJobState
 from streams.accept import accept
 from streams.kafka import Connection, KafkaFollower
 from streams.resilience import Outage, retry
-from streams.transport import Producer, TransportError, outgoing
+from streams.transport import Producer, TransportError, write_records
 
 from ..spot.quotas import Quotas
 from ..spot.settings import SpotSettings
@@ -23,29 +23,21 @@ READ = ("job-events",)
 """An event of a job leads to a look at the queue; its content is not used."""
 PAST = ("quotas", "decision-results")
 """And these it reads on its own: demand of the past, and evictions."""
-ACKNOWLEDGED_S = 30.0
-"""An acknowledgement that takes longer counts as an outage."""
-LEAST_S = 1.0
-"""Seconds between two looks at least. The longer a look takes, the rarer they are: a twentieth of the time goes there."""
-DAY_S = 86400.0  # seconds of a day
 
 
 class SpotMetrics:
     """What the spot manager did."""
 
     def __init__(self) -> None:
-        self.quota = Gauge(
-            "schedmate_spot_quota_gpus", "GPUs that spot jobs may have; NaN where unknown.", registry=None
-        )
-        self.spot_gpus = Gauge("schedmate_spot_in_use_gpus", "GPUs that spot jobs hold.", registry=None)
-        self.safety = Gauge("schedmate_spot_safety", "The safety coefficient eta.", registry=None)
-        self.beyond = Gauge("schedmate_spot_beyond", "Waiting spot jobs that do not fit into the quota.", registry=None)
-        self.quotas = Counter("schedmate_spot_quotas", "Quotas written.", registry=None)
-        self.without = Counter("schedmate_spot_without_quota", "Intervals without a quota.", registry=None)
-        self.looks = Counter("schedmate_spot_looks", "Readings of the queue.", registry=None)
-        self.decide_duration = Histogram(
-            "schedmate_spot_decide_duration_seconds", "Time to make a quota.", unit="seconds", registry=None
-        )
+        make = MetricFactory("schedmate_spot")
+        self.quota = make.gauge("quota_gpus", "GPUs that spot jobs may have; NaN where unknown.")
+        self.spot_gpus = make.gauge("in_use_gpus", "GPUs that spot jobs hold.")
+        self.safety = make.gauge("safety", "The safety coefficient eta.")
+        self.beyond = make.gauge("beyond", "Waiting spot jobs that do not fit into the quota.")
+        self.quotas = make.counter("quotas", "Quotas written.")
+        self.without = make.counter("without_quota", "Intervals without a quota.")
+        self.looks = make.counter("looks", "Readings of the queue.")
+        self.decide_duration = make.histogram("decide_duration_seconds", "Time to make a quota.", unit="seconds")
 
 
 class PastQuotas:
@@ -54,7 +46,7 @@ class PastQuotas:
     def __init__(self, connection: Connection, settings: SpotSettings) -> None:
         now = time.time()
         self._followers = (
-            KafkaFollower(connection, PAST[:1], since=now - DAY_S * settings.history_days),
+            KafkaFollower(connection, PAST[:1], since=now - 86400.0 * settings.history_days),
             KafkaFollower(connection, PAST[1:], since=now - 3600.0 * settings.guaranteed_hours),
         )
 
@@ -78,14 +70,8 @@ class SpotService:
     """Looks, decides, writes. It asks the scheduler and changes nothing there.
 
     Args:
-        actuator: The scheduler.
-        quotas: What decides.
-        settings: What the operator set.
-        producer: Where quotas go.
         past: What was written before, by whomever.
-        stop: Ends the waiting for a broker.
         active: False while this one is a standby.
-        clock: Seconds since 1970.
     """
 
     def __init__(
@@ -136,7 +122,8 @@ class SpotService:
             self._quotas.lose_sight()
         self.metrics.looks.inc()
         took = time.monotonic() - began
-        self._least = time.monotonic() + max(LEAST_S, 19 * took)
+        # Seconds between two looks at least. The longer a look takes, the rarer they are: a twentieth of the time goes there.
+        self._least = time.monotonic() + max(1.0, 19 * took)
         self._next = max(self._least, began + self._settings.look_seconds)
 
     def _write(self) -> None:
@@ -146,10 +133,7 @@ class SpotService:
             return  # another one wrote it before this one took over
         with self.metrics.decide_duration.time():
             quota = self._quotas.decide(self._clock(), self._is_held)
-        try:
-            self._producer.send(outgoing(quota)).result(ACKNOWLEDGED_S)
-        except TimeoutError as error:
-            raise TransportError(f"expected an acknowledgement within {ACKNOWLEDGED_S:g} s, got none") from error
+        write_records(self._producer, [quota])
         self._quotas.acknowledged(quota)
         self._log_quota(quota)
 

@@ -5,39 +5,30 @@ from collections.abc import Callable
 from threading import Event
 
 import structlog
-from prometheus_client import Counter, Gauge, Histogram
 
+from schedmate_records.metrics import MetricFactory
 from scheduler_bridge.schedulers import Actuator, ActuatorError, SchedulerAway
 from sinks.errors import SinkUnavailable
 from streams.resilience import Outage
-from streams.transport import Producer, TransportError
+from streams.transport import Producer, TransportError, write_records
 
-from ..advisor.start_estimates import estimates, write
+from ..advisor.start_estimates import estimates
 from ..advisor.starts import Known, present
 from ..simulate.starts import start_ranges
 
 log = structlog.get_logger(__name__)
-
-LEAST_SHARE = 4
-"""A look that takes long makes the pause before the next at least so many times as long."""
 
 
 class StartsMetrics:
     """Counts of written estimates and failed looks."""
 
     def __init__(self) -> None:
-        self.looks = Counter(
-            "schedmate_starts_looks", "Readings of the queue with written start estimates.", registry=None
-        )
-        self.waiting = Gauge(
-            "schedmate_starts_waiting_jobs", "Jobs that waited when the queue was last read.", registry=None
-        )
-        self.written = Counter("schedmate_starts_estimates", "Starts that were written.", registry=None)
-        self.look_duration = Histogram(
-            "schedmate_starts_look_duration_seconds",
-            "Time to read the queue, simulate it and write the estimates.",
-            unit="seconds",
-            registry=None,
+        make = MetricFactory("schedmate_starts")
+        self.looks = make.counter("looks", "Readings of the queue with written start estimates.")
+        self.waiting = make.gauge("waiting_jobs", "Jobs that waited when the queue was last read.")
+        self.written = make.counter("estimates", "Starts that were written.")
+        self.look_duration = make.histogram(
+            "look_duration_seconds", "Time to read the queue, simulate it and write the estimates.", unit="seconds"
         )
 
 
@@ -47,13 +38,9 @@ class StartsService:
     A look that fails is left out: the next one is more useful than a late one.
 
     Args:
-        actuator: The scheduler.
         known: Returns how long jobs take.
-        producer: Where records go.
         every_s: Seconds from one look to the next.
         futures: How many futures are played at each.
-        stop: Ends it.
-        clock: Seconds since 1970.
     """
 
     def __init__(
@@ -82,7 +69,8 @@ class StartsService:
                 self.metrics.looks.inc()
             took = time.monotonic() - began
             self.metrics.look_duration.observe(took)
-            self._stop.wait(max(self._every_s - took, LEAST_SHARE * took))
+            # A look that takes long makes the pause before the next at least so many times as long.
+            self._stop.wait(max(self._every_s - took, 4 * took))
 
     def problems(self) -> list[str]:
         """Return what is wrong, for the health check."""
@@ -102,7 +90,7 @@ class StartsService:
             self.redis.succeeded()
             ranges = start_ranges(made, futures=self._futures) if made.waiting else []
             written = estimates(ranges, {each.view.job: each for each in queue.waiting}, now)
-            write(self._producer, written)
+            write_records(self._producer, written)
             self.kafka.succeeded()
         except SchedulerAway as error:
             self.scheduler.failed(error)

@@ -14,6 +14,7 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import structlog
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     CollectorRegistry,
@@ -25,6 +26,8 @@ from prometheus_client import (
 from prometheus_client.registry import Collector
 
 import schedmate
+
+log = structlog.get_logger(__name__)
 
 REQUEST_S = 10.0
 """Seconds that a connection may take: Prometheus gives a scrape ten."""
@@ -92,10 +95,13 @@ class Telemetry:
         self._server: _Server | None = None
 
     def export(self, *groups: object) -> None:
-        """Serve every metric of each group."""
+        """Serve every metric of each group. One whose name is taken is logged and not served: a plugin may declare it."""
         for group in groups:
             for metric in metrics_of(group):
-                self.registry.register(metric)
+                try:
+                    self.registry.register(metric)
+                except (AttributeError, TypeError, ValueError) as error:
+                    log.error("metric_refused", group=type(group).__name__, error=str(error))
 
     def serve(self, address: str, port: int) -> int:
         """Serve in the background and return the port (0 asked: one that is free)."""

@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, NonNegativeInt, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
@@ -30,7 +30,7 @@ from streams.settings import KafkaSettings, LanguageModelSettings, ProducerSetti
 from .. import SETTINGS_FILE
 from ..advisor.settings import AdvisorSettings
 from ..notifications.settings import NotifySettings
-from ..plugins.plugins import SCHEDULERS, installed
+from ..plugins.plugins import is_plugin
 from ..spot.settings import SpotSettings
 from ..web.settings import WebSettings
 from .passwords import without_password
@@ -148,6 +148,30 @@ class Settings(BaseSettings):
         return (init_settings,)
 
 
+Section = TypeVar("Section", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class PluginSections:
+    """The sections of plugins. Each is checked once its plugin is loaded, which knows its settings.
+
+    Attributes:
+        values: The values by section and name.
+        origins: The origin of each, as in `Loaded`.
+    """
+
+    values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    origins: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    def read(self, section: str, model: type[Section]) -> Section:
+        """Return a section as an instance of `model`. Raises `SettingsError` where a value is refused."""
+        try:
+            return model.model_validate(self.values.get(section, {}))
+        except ValidationError as error:
+            problems = [{**problem, "loc": (section, *problem["loc"])} for problem in error.errors()]
+            raise SettingsError("\n".join(explain(problem, self.origins) for problem in problems)) from None
+
+
 @dataclass(frozen=True)
 class Loaded:
     """The settings in force.
@@ -155,12 +179,12 @@ class Loaded:
     Attributes:
         settings: The settings.
         origins: The origin of each that is set, by section and name: `file PATH`, `environment` or `flag`.
-        schedulers: Values in the sections of schedulers that other distributions install; `schedmate.schedulers` checks them.
+        plugins: The sections of schedulers, stages and channels that other distributions install.
     """
 
     settings: Settings
     origins: Mapping[tuple[str, str], str]
-    schedulers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    plugins: PluginSections = field(default_factory=PluginSections)
 
 
 def load(file: Path | None = None, flags: Mapping[str, str] | None = None) -> Loaded:
@@ -197,7 +221,7 @@ def _merged(layers: Sequence[tuple[str, Mapping[str, Any]]]) -> Loaded:
             for name, value in values.items() if isinstance(values, Mapping) else []:
                 sections.setdefault(section, {})[name] = value
                 origins[section, name] = origin
-    schedulers = {section: sections.pop(section) for section in [*sections] if section not in Settings.model_fields}
+    plugins = {section: sections.pop(section) for section in [*sections] if section not in Settings.model_fields}
     try:
         settings = Settings(**sections)
     except ValidationError as error:
@@ -206,7 +230,7 @@ def _merged(layers: Sequence[tuple[str, Mapping[str, Any]]]) -> Loaded:
         value = getattr(getattr(settings, section, None), name, None)
         if isinstance(value, float) and not value < LARGEST:
             raise SettingsError(f"{origin}: {section}.{name}: expected a number below {LARGEST:g}, got {value}")
-    return Loaded(settings, origins, schedulers)
+    return Loaded(settings, origins, PluginSections(plugins, origins))
 
 
 def _chosen_scheduler(layers: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
@@ -220,21 +244,16 @@ def _chosen_scheduler(layers: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
 
 
 def _check_names(section: str, values: Any, origin: str, chosen: str) -> None:
-    """Raise `SettingsError` for a section that is neither ours nor a scheduler's, and for an unknown name in one of ours.
+    """Raise `SettingsError` for a section that is neither ours nor a plugin's, and for an unknown name in one of ours.
 
     The section of the scheduler `chosen` is accepted where that scheduler is not installed too: hosts of producers have the same file.
     """
     if section not in Settings.model_fields:
-        if section != chosen and not _is_scheduler(section):
+        if section != chosen and not is_plugin(section):
             _check_name(section, Settings.model_fields, origin, "section")
         return
     for name in values if isinstance(values, Mapping) else ():
         _check_name(name, _model(section).model_fields, origin, f"setting of [{section}]")
-
-
-def _is_scheduler(section: str) -> bool:
-    """Return whether a section belongs to an installed scheduler. Reads the metadata of all distributions."""
-    return section in installed(SCHEDULERS)
 
 
 def _model(section: str) -> type[BaseModel]:
@@ -250,7 +269,7 @@ def _check_environment(environment: Iterable[str]) -> None:
     sections = tuple(f"{PREFIX}{section}__".upper() for section, _ in _sections())
     for name in sorted(name for name in environment if name.upper().startswith(PREFIX)):
         ours = name.upper() in taken | OTHER_VARIABLES or name.upper().startswith((*sections, f"{PREFIX}TEST_"))
-        if ours or _OF_KUBERNETES.search(name) or _of_scheduler(name):
+        if ours or _OF_KUBERNETES.search(name) or _of_plugin(name):
             continue
         comparable = {each.removeprefix(PREFIX).replace("__", "_"): each for each in taken}
         near = difflib.get_close_matches(name.upper().removeprefix(PREFIX).replace("__", "_"), comparable, n=1)
@@ -263,11 +282,11 @@ def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
         yield section, _model(section)
 
 
-def _of_scheduler(variable: str) -> tuple[str, str] | None:
-    """Return the section and the name of a setting of an installed scheduler; None of any other variable."""
+def _of_plugin(variable: str) -> tuple[str, str] | None:
+    """Return the section and the name of a setting of an installed plugin; None of any other variable."""
     section, separator, name = variable.lower().removeprefix(PREFIX.lower()).partition("__")
     ours = section in Settings.model_fields or not (separator and name)
-    return None if ours or not _is_scheduler(section) else (section, name)
+    return None if ours or not is_plugin(section) else (section, name)
 
 
 def _environment() -> Mapping[str, Any]:
@@ -278,7 +297,7 @@ def _environment() -> Mapping[str, Any]:
     except PydanticSettingsError as error:
         raise SettingsError(f"environment: {error}; expected variables such as SCHEDMATE_KAFKA__BROKERS") from None
     for variable, value in os.environ.items():
-        if variable.upper().startswith(PREFIX) and (of := _of_scheduler(variable)):
+        if variable.upper().startswith(PREFIX) and (of := _of_plugin(variable)):
             found.setdefault(of[0], {})[of[1]] = value
     return found
 

@@ -77,7 +77,7 @@ class Attempt:
     started: datetime
     ended: datetime | None
     nodes: list[str]
-    gpus: float
+    gpus: float | None
     state: str
     exit_code: int | None
     cause: str

@@ -6,8 +6,6 @@ from enum import StrEnum
 
 from .facts import Facts, Shadow
 
-HOUR = 3600.0  # seconds of an hour
-
 
 class Instead(StrEnum):
     """What happened instead."""
@@ -84,7 +82,7 @@ def corrected(shadow: Shadow, facts: Facts) -> str:
 
 def gpu_hours(gpus: float, begin: datetime, end: datetime) -> float:
     """Return the GPU hours between two times."""
-    return gpus * max((end - begin).total_seconds(), 0.0) / HOUR
+    return gpus * max((end - begin).total_seconds(), 0.0) / 3600.0
 
 
 def unsaved_hours(shadow: Shadow, facts: Facts) -> float | None:

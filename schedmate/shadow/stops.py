@@ -3,9 +3,6 @@
 from .facts import Facts, Shadow
 from .judged import Instead, Judged, gpu_hours, unsaved_hours
 
-SOON_S = 300.0
-"""A job that had a place this soon needed no eviction: evictions are decided for as long."""
-
 
 def judge_eviction(shadow: Shadow, facts: Facts) -> Judged:
     """Hold an eviction against when the job that waited had a place without it. It saves no GPU hours: it gives them to another job."""
@@ -14,7 +11,8 @@ def judge_eviction(shadow: Shadow, facts: Facts) -> Judged:
     if waiting in facts.withdrawn:
         return Judged(shadow, Instead.UNKNOWN)
     began = facts.attempts.get(waiting)
-    soon = began is not None and (began.started - shadow.time).total_seconds() <= SOON_S
+    # A job that had a place this soon needed no eviction: evictions are decided for as long.
+    soon = began is not None and (began.started - shadow.time).total_seconds() <= 300.0
     return Judged(shadow, Instead.PLACE_CAME if soon else Instead.WAITED, hours_wasted=lost)
 
 

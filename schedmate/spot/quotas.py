@@ -99,7 +99,7 @@ class Quotas:
         view = LiveView(
             now=now,
             census=census,
-            past=self._log.past(now),
+            past=self._log.past_peaks(now),
             runs=tuple(self._runs.values()),
             evictions=tuple(self._evictions.values()),
             held_since=[each.since for each in held],

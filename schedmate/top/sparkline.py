@@ -1,7 +1,7 @@
 """A curve in one line of text."""
 
 from collections.abc import Sequence
-from math import isinf
+from math import isfinite, isinf
 from statistics import median
 
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -20,6 +20,7 @@ def sparkline(values: Sequence[float], width: int = WIDTH) -> str:
     low, high = min(heights), max(heights)
     if high == low:
         return BLOCKS[0] * columns
+    low, high = widened(low, high)
     return "".join(BLOCKS[min(7, int(8 * share_of(height, low, high)))] for height in heights)
 
 
@@ -30,3 +31,9 @@ def share_of(value: float, low: float, high: float) -> float:
     if isinf(high - low):  # the difference exceeds the range of a float
         value, low, high = value / 2, low / 2, high / 2
     return (value - low) / (high - low)
+
+
+def widened(low: float, high: float) -> tuple[float, float]:
+    """Return bounds that span at least a tenth of the value, so that noise does not look like a trend."""
+    room = (max(abs(low), abs(high)) / 10 - (high - low)) / 2
+    return (low - room, high + room) if room > 0 and isfinite(room) else (low, high)

@@ -201,7 +201,7 @@ def _table(
         state = states[place]
         colour = "red" if state.is_failure else _COLOURS.get(state, "dim")
         cells = (
-            _named(one),
+            _job_label(one),
             Text(state, colour),
             "" if one.step is None else str(one.step),
             _remaining(one, now),
@@ -214,7 +214,7 @@ def _table(
     return table
 
 
-def _named(one: "JobStatus") -> Text:
+def _job_label(one: "JobStatus") -> Text:
     """Return the job's id, and its name."""
     return Text.assemble(one_line(one.job), (f" {one_line(one.name)}" if one.name else "", "dim"))
 

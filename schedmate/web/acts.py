@@ -54,14 +54,8 @@ class Acts:
 
     async def act(self, request: Request) -> Response:
         """Write a form's command to the topic. Raises `HTTPException` with the reason where it is refused."""
+        form = await operators_form(request, FIELDS)
         visitor: Visitor = request.state.visitor
-        if not _from_us(request):
-            raise HTTPException(403, "This form came from a page of another site.")
-        form = _fields(await _body(request))
-        if not visitor.operator:
-            raise HTTPException(403, "This page is read-only for you.")
-        if not is_same_secret(form.get("token", ""), visitor.token):
-            raise HTTPException(403, "This form is of an earlier start of the page: load it again.")
         command = await run_in_threadpool(self._carry, form, visitor.name)
         return RedirectResponse(f"/decisions?done={command}", 303)
 
@@ -92,6 +86,19 @@ class Acts:
         return [Act(command, row["id"], reason, user, row["job"], row["expires"].timestamp())]
 
 
+async def operators_form(request: Request, fields: int) -> dict[str, str]:
+    """Return a form of at most so many fields that an operator sent from the page. Raises `HTTPException` for any other."""
+    visitor: Visitor = request.state.visitor
+    if not _from_us(request):
+        raise HTTPException(403, "This form came from a page of another site.")
+    form = _fields(await _body(request), fields)
+    if not visitor.operator:
+        raise HTTPException(403, "This page is read-only for you.")
+    if not is_same_secret(form.get("token", ""), visitor.token):
+        raise HTTPException(403, "This form is of an earlier start of the page: load it again.")
+    return form
+
+
 def _from_us(request: Request) -> bool:
     """Return whether the browser sent the form from a page of ours. Programs name no origin, and need the token all the same."""
     origins = request.headers.getlist("origin")
@@ -101,11 +108,11 @@ def _from_us(request: Request) -> bool:
         return False
 
 
-def _fields(body: bytes) -> dict[str, str]:
+def _fields(body: bytes, fields: int) -> dict[str, str]:
     try:
-        return dict(parse_qsl(body.decode(errors="replace"), max_num_fields=FIELDS))
+        return dict(parse_qsl(body.decode(errors="replace"), max_num_fields=fields))
     except ValueError as error:
-        raise HTTPException(400, f"Expected a form of at most {FIELDS} fields.") from error
+        raise HTTPException(400, f"Expected a form of at most {fields} fields.") from error
 
 
 async def _body(request: Request) -> bytes:

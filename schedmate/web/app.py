@@ -21,19 +21,24 @@ from sinks import RecordRejected, SinkRejected, SinkUnavailable
 from streams.changes import Change, ChangeSource
 from streams.transport import TransportError
 
+from ..goodput import read_month, this_month
 from ..terminal import printable
 from .access import Access, Linked, Looking, Visitor
 from .acts import Acts, Write
 from .changes import OVERVIEW, Changes
-from .cluster import overview
+from .cluster import GOODPUT_S, SHOWN, overview
 from .database import Database
+from .formats import Formats, Teach
+from .job_lines import ReadNewest
 from .lines import ReadSpan
 from .listen import listen
 from .nodes import read_nodes
 from .now import Now, ReadStates
-from .pages import Form, Pages, View
+from .pages import Pages, View
 from .refreshed import Refreshed
 from .render import render
+from .report_pages import ReportPages
+from .twins import Form
 
 LOOPBACK = ("localhost", "127.0.0.1")
 """Names of this host that a browser may use. Any other name that leads here is somebody's attempt to read the page through it."""
@@ -60,6 +65,8 @@ def opened_app(
     access: Access | None = None,
     write: Write | None = None,
     read: ReadSpan | None = None,
+    newest: ReadNewest | None = None,
+    teach: Teach | None = None,
     follow: ChangeSource | None = None,
     states: ReadStates | None = None,
     log_link: str = "",
@@ -74,6 +81,8 @@ def opened_app(
         access: Identifies visitors; None: all get read-only access.
         write: Takes operators' commands; None: read-only for all.
         read: Reads lines of logs; None: they are not shown.
+        newest: Reads the newest lines of a job; None: only stored lines are read.
+        teach: Takes formats that operators state; None: read-only for all.
         follow: Reports changes; None: pages poll.
         states: Reads the states of jobs from Redis; None: they are those of the database.
         log_link: Template of links from verdicts to another system; empty: none.
@@ -85,12 +94,22 @@ def opened_app(
         lambda: overview(behind), renewed=partial(changes.publish, [Change(OVERVIEW)]) if changes else _nobody
     )
     known_nodes = Refreshed(lambda: read_nodes(behind))
+    goodput = Refreshed(lambda: behind.use(lambda client: read_month(client, this_month(), SHOWN)), least_s=GOODPUT_S)
     if changes:
         changes.start(refreshed.soon)
     try:
         now = Now(states) if states else None
-        pages = Pages(database, refreshed, known_nodes, signatures, read=read, now=now, log_link=log_link)
-        app = _app(pages, hosts, access or Looking(), Acts(database, write) if write else None)
+        pages = Pages(database, refreshed, known_nodes, goodput, signatures, read=read, now=now, log_link=log_link)
+        formats = Formats(behind, newest, teach)
+        reports = ReportPages(database)
+        app = _app(
+            pages,
+            reports,
+            formats,
+            hosts=hosts,
+            access=access or Looking(),
+            acts=Acts(database, write) if write else None,
+        )
         app.state.changes, app.state.now = changes, now
         yield app
     finally:
@@ -98,6 +117,7 @@ def opened_app(
             changes.close()
         refreshed.close()
         known_nodes.close()
+        goodput.close()
         database.close()
         behind.close()
 
@@ -106,7 +126,9 @@ def _nobody() -> None:
     """No page listens."""
 
 
-def _app(pages: Pages, hosts: Sequence[str], access: Access, acts: Acts | None) -> Starlette:
+def _app(
+    pages: Pages, reports: ReportPages, formats: Formats, *, hosts: Sequence[str], access: Access, acts: Acts | None
+) -> Starlette:
     with as_file(files(__package__).joinpath("static")) as static:
         routes = [
             Route("/", pages.start),
@@ -117,12 +139,16 @@ def _app(pages: Pages, hosts: Sequence[str], access: Access, acts: Acts | None) 
             *_with_twins("/compare", pages.compare),
             *_with_twins("/nodes", pages.nodes),
             *_with_twins("/node", pages.node),
-            *_with_twins("/shadow", pages.shadow),
+            *_with_twins("/shadow", reports.shadow),
             *_with_twins("/decisions", pages.decisions),
-            *_with_twins("/spot", pages.spot),
+            *_with_twins("/goodput", reports.goodput),
+            *_with_twins("/spot", reports.spot),
             *_with_twins("/lines", pages.lines),
-            *_with_twins("/questions", pages.questions),
-            *_with_twins("/questions/{name}", pages.question),
+            *_with_twins("/log", pages.log),
+            *_with_twins("/questions", reports.questions),
+            *_with_twins("/questions/{name}", reports.question),
+            Route("/format", formats.view),
+            Route("/format", formats.save, methods=["POST"]),
             Route("/changes", listen),
             Route("/health", pages.health),
             Mount("/static", StaticFiles(directory=static)),

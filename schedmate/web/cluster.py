@@ -14,6 +14,8 @@ from .troubles import Trouble, group_troubles
 DAYS: Final = 7  # days of the overview
 SHOWN: Final = 8
 """Rows of each list on the start page; each names the view that has them all."""
+GOODPUT_S: Final = 300.0
+"""Seconds between two computations of the month's goodput, which changes slowly."""
 IDLE_PERCENT: Final = 5
 """A GPU that works less than this on average counts as idle."""
 RECENT_MINUTES: Final = 10  # minutes after which a GPU's sample no longer counts

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..times import span
-from .plot import bounds, number, widened
+from ..top.sparkline import widened
+from .plot import bounds, number
 from .timeline import Curve, Timeline
 
 WIDTH: Final = 960.0

@@ -79,7 +79,10 @@ verdict AS
 (
     SELECT
         f.job AS job, if(f.job IN (SELECT job FROM newest), f.incarnation, '') AS incarnation, f.attempt AS attempt,
-        argMin((f.error_type, f.signature, f.message), (-f.revision, -f.confidence, f.id)) AS shown
+        argMin(
+            (f.error_type, f.signature, f.message, f.root_topic, f.root_partition, f.root_offset, f.root_line),
+            (-f.revision, -f.confidence, f.id)
+        ) AS shown
     FROM failures AS f GROUP BY job, incarnation, attempt
 ),
 past AS
@@ -119,6 +122,7 @@ judged AS
         if(v.shown.1 = 'none', '', toString(v.shown.1)) AS error_type,
         if(error_type = '', '', toString(v.shown.2)) AS cause,
         if(error_type = '', '', v.shown.3) AS message,
+        if(error_type = '', ('', NULL, NULL, NULL), (toString(v.shown.4), v.shown.5, v.shown.6, v.shown.7)) AS root,
         p.causes AS causes,
         l.last_event AS changed,
         multiIf(
@@ -218,7 +222,7 @@ def all_jobs(database: Database) -> Sequence[Mapping[str, Any]]:
 
 def with_state(row: Mapping[str, Any], now: float) -> Mapping[str, Any]:
     """Return the row of a job with its state, for its `phase` and the alarms that were `raised`: (kind, detail, since, over) each."""
-    known = {name: value for name, value in row.items() if name not in {"phase", "raised"}}
+    known = {name: value for name, value in row.items() if name not in {"phase", "raised", "root"}}
     ended = seconds_of(row["ended"])
     raised = [
         StateAlarm(kind, detail, since.timestamp(), seconds_of(over)) for kind, detail, since, over in row["raised"]
@@ -236,13 +240,22 @@ def with_state(row: Mapping[str, Any], now: float) -> Mapping[str, Any]:
         now=now,
     )
     alarms = {each.kind for each in raised if row["phase"] != "queued" and each.describes(ended)}
-    return known | state_fields(state) | {"alarms": sorted(alarms)}
+    return known | state_fields(state) | {"alarms": sorted(alarms), "place": place_of(*row["root"])}
+
+
+def place_of(topic: str, partition: int | None, offset: int | None, line: int | None) -> Mapping[str, Any] | None:
+    """Return the place of a verdict's line; None where no line explains it."""
+    return (
+        {"topic": topic, "partition": partition, "offset": offset, "line": line}
+        if topic and offset is not None
+        else None
+    )
 
 
 def state_fields(state: JobState) -> dict[str, Any]:
     """Return what the row of a job holds of its state."""
     since = None if state.since is None else datetime.fromtimestamp(state.since, UTC)
-    return {"condition": state.word, "reason": state.reason, "since": since}
+    return {"condition": state.word, "reason": state.reason, "since": since, "expressed": state.expressed}
 
 
 def sentence(row: Mapping[str, Any], now: float) -> str:
@@ -272,13 +285,14 @@ def _slowest_first(database: Database, found: Sequence[Mapping[str, Any]]) -> li
 def count_jobs(known: Iterable[Mapping[str, Any]], days: float) -> Mapping[str, Mapping[str, Any]]:
     """Return jobs and GPUs by group (`CONDITIONS`): of jobs that run or wait, and of those that changed within `days`."""
     since = datetime.now(UTC) - timedelta(days=days)
-    counts: dict[str, dict[str, Any]] = {}
+    counts: dict[str, dict[str, Any]] = {}  # `gpus` is null where no job's are known
     for row in known:
         group = _group(row["condition"])
         if row["condition"].is_live or row["changed"] > since:
-            count = counts.setdefault(group, {"jobs": 0, "gpus": 0.0})
+            count = counts.setdefault(group, {"jobs": 0, "gpus": None})
             count["jobs"] += 1
-            count["gpus"] += (row["gpus"] or 0.0) if group == "running" else 0.0
+            if group == "running" and row["gpus"] is not None:
+                count["gpus"] = (count["gpus"] or 0.0) + row["gpus"]
     return counts
 
 

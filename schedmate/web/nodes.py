@@ -97,7 +97,8 @@ GROUP BY severity, signature, device, topic, partition, offset, line
 ORDER BY time DESC LIMIT {limit:UInt32}
 """
 _VERDICTS: Final = """
-SELECT time, job, attempt, toString(error_type) AS error_type, toString(signature) AS signature, message
+SELECT time, job, attempt, toString(error_type) AS error_type, toString(signature) AS signature, message,
+    toString(root_topic) AS topic, root_partition AS partition, root_offset AS offset, root_line AS line
 FROM verdicts WHERE node = {node:String} AND time > now() - toIntervalDay({days:UInt32})
 ORDER BY time DESC LIMIT {limit:UInt32}
 """

@@ -89,7 +89,12 @@ def _state(status: JobStatus) -> dict[str, Any]:
     if ended:
         known |= {"state": status.scheduler_state, "exit_code": status.exit_code, "signal": status.signal}
     if ended and verdict:
-        known |= {"error_type": status.verdict, "cause": status.verdict_signature, "message": status.verdict_message}
+        known |= {
+            "error_type": status.verdict,
+            "cause": status.verdict_signature,
+            "message": status.verdict_message,
+            "place": None,
+        }
     return known
 
 

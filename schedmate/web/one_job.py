@@ -7,7 +7,7 @@ from typing import Any
 from ..explain import JobRecords, attempt_alarms, attempt_facts, attempt_state, in_force
 from ..job_state import StateWord
 from .database import Database
-from .jobs import state_fields, with_pace
+from .jobs import place_of, state_fields, with_pace
 from .reports import Reports
 
 
@@ -36,6 +36,9 @@ def one_job(database: Database, records: JobRecords, reports: Sequence[Reports])
         "error_type": verdict["error_type"] if verdict and failed else "",
         "cause": verdict["signature"] if verdict and failed else "",
         "message": verdict["message"] if verdict and failed else "",
+        "place": place_of(*(verdict[f"root_{part}"] for part in ("topic", "partition", "offset", "line")))
+        if verdict and failed
+        else None,
         "causes": sorted(causes),
         "changed": records.events[0]["time"] if reported else progress,
         **state_fields(state),

@@ -1,25 +1,27 @@
 """The views: each reads a link's parameters, asks the database, and answers as a page or as its twin."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import Any, Final
 from urllib.parse import urlencode
 
+from clickhouse_connect.driver.client import Client
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from processors.diagnose import Signature
 from schedmate_records import JobReference
-from sinks.clickhouse import queries
+from sinks.clickhouse import Selection, find_job
 from streams.transport import TransportError
 
-from ..explain import facts_of, read_records, sections
+from ..advice import advice_on_alarm
+from ..explain import JobFacts, JobRecords, facts_of, read_records, sections
+from ..goodput import MonthReport
 from ..log_link import log_link
-from ..shadow import DECISION, EXPLANATION, SUMMARY, as_row, judge, summarise, summary
-from ..shadow import gather as gather_shadows
-from . import jobs, nodes, spot
+from ..report_card import ReportCard, card_of
+from . import jobs, line_search, nodes
 from .cluster import DAYS, RECENT_MINUTES, Overview, cluster
 from .compare import Run, charts
 from .database import Database
@@ -29,6 +31,7 @@ from .estimate import expected, read_estimate
 from .lines import Excerpt, ReadSpan, asked_lines
 from .now import Now, lay_over, newer_estimate
 from .one_job import one_job
+from .parameters import read_number, row_values
 from .plot import draw
 from .plot_data import plot_data
 from .ranks import rank_map
@@ -38,12 +41,9 @@ from .reports import read_reports
 from .start import read_start, starts
 from .stored_lines import stored_lines
 from .timeline import timeline
-from .twins import as_csv, as_json, picked
+from .twins import Form, as_csv, as_json, picked
 
 LONGEST_NAME: Final = 1024  # characters of a job, node or user in a link
-LARGEST_NUMBER: Final = 2**31
-SHADOW_DAYS, MOST_SHADOW_DAYS = 7, 366
-QUESTION_COLUMNS: Final = ("name", "title", "about")
 NOTICES: Final = {
     "approve": "Approved. The bridge looks at everything once more, and then acts.",
     "reject": "Rejected. Nothing will be done.",
@@ -52,7 +52,6 @@ NOTICES: Final = {
 }
 """Notices to an operator once Kafka has the record, before the database shows it."""
 
-Form = Literal["html", "json", "csv"]
 View = Callable[..., Response]
 """Takes a request, and the form of the answer."""
 
@@ -64,6 +63,7 @@ class Pages:
         database: Where everything is read from.
         overview: What stays the same for every visitor for a while.
         known_nodes: The list of nodes, likewise.
+        goodput: The report of the present month, likewise.
         signatures: Of verdicts, by name: what to do about each.
         read: Reads lines of logs; None where there is no Kafka to read them from.
         now: Knows what jobs do now; None where there is no Redis to ask.
@@ -75,6 +75,7 @@ class Pages:
         database: Database,
         overview: Refreshed[Overview],
         known_nodes: Refreshed[Sequence[Mapping[str, Any]]],
+        goodput: Refreshed[MonthReport],
         signatures: Mapping[str, Signature],
         *,
         read: ReadSpan | None = None,
@@ -85,6 +86,7 @@ class Pages:
         self._database = database
         self._overview = overview
         self._nodes = known_nodes
+        self._goodput = goodput
         self._signatures = signatures
         self._read = read
         self._now = now
@@ -98,8 +100,17 @@ class Pages:
             return as_json(known)
         if form == "csv":
             trouble = jobs.with_pace(self._database, overview.trouble[: jobs.EXPORTED])
-            return as_csv("cluster", jobs.COLUMNS, _values(self._as_of_now(trouble), jobs.COLUMNS))
-        return render(request, "cluster.html", cluster=known, days=DAYS, minutes=RECENT_MINUTES, age_s=age_s)
+            return as_csv("cluster", jobs.COLUMNS, row_values(self._as_of_now(trouble), jobs.COLUMNS))
+        return render(
+            request,
+            "cluster.html",
+            cluster=known,
+            days=DAYS,
+            minutes=RECENT_MINUTES,
+            age_s=age_s,
+            goodput=self._goodput.peek(),
+            lines=self._shows_lines(),
+        )
 
     def jobs(self, request: Request, form: Form = "html") -> Response:
         """Jobs: searched, filtered, sorted, page by page."""
@@ -110,7 +121,7 @@ class Pages:
         if form == "json":
             return as_json({"found": found.found, "jobs": picked(found.rows, jobs.COLUMNS)})
         if form == "csv":
-            return as_csv("jobs", jobs.COLUMNS, _values(found.rows, jobs.COLUMNS))
+            return as_csv("jobs", jobs.COLUMNS, row_values(found.rows, jobs.COLUMNS))
 
         def link(**changes: object) -> str:
             return f"/jobs?{urlencode(wanted.link(**changes))}"
@@ -124,11 +135,12 @@ class Pages:
             conditions=jobs.CONDITIONS,
             sorts=list(jobs.SORTS),
             age_s=age_s,
+            lines=self._shows_lines(),
         )
 
     def job(self, request: Request, form: Form = "html") -> Response:
         """One job: its curves, verdict and decisions."""
-        name, attempt = request.query_params.get("id", "")[:LONGEST_NAME], _number(request, "attempt")
+        name, attempt = request.query_params.get("id", "")[:LONGEST_NAME], read_number(request, "attempt")
         if not name:
             raise HTTPException(404, "No job was named.")
         records = self._database.use(lambda client: read_records(client, name))
@@ -151,21 +163,32 @@ class Pages:
         if form == "csv":
             points = ((curve.name, curve.unit, *point) for curve in known.curves for point in curve.points)
             return as_csv("job", ("measurement", "unit", "unix_time", "value", "attempt"), points)
+        newest = attempt if row is None or attempt is not None else row["attempt"]
+        card = self._database.use(lambda client: _card(client, records, facts, newest))
+        stored = self._database.use(lambda client: line_search.has_lines(client, found))
         parts = list(sections(facts, self._signatures)) if facts else []
         now = time.time()
+        current = facts is not None and (row is None or attempt is not None or facts.attempt == row["attempt"])
+        # A link to an earlier attempt shows the state of that one.
+        shown = (
+            jobs.state_fields(facts.state) | {"alarms": []}
+            if row and facts and attempt not in (None, row["attempt"])
+            else row
+        )
         runs = row is not None and row["condition"] in jobs.RUNNING and attempt in (None, row["attempt"])
         marks, plot = known.marks[::-1], draw(known, now if runs else None)
         return render(
             request, "job.html",
-            name=name, job=found.job, others=found.others, row=row, estimate=estimate,
-            state=jobs.sentence(row, now) if row else "",
+            name=name, job=found.job, card=card, others=found.others, row=row, estimate=estimate,
+            state=jobs.sentence(shown, now) if shown else "", shown=shown,
+            alarm_advice=advice_on_alarm(next(iter(shown["expressed"]), "")) if shown and not (facts and facts.verdict and current) else "",
             expected=expected(estimate) if estimate else None, start=starts(start) if start else "",
             parts_of=parts, timeline=known, marks=marks, plot=plot, curves=plot_data(known, plot) if plot else "", facts=facts,
             waiting=[each for each in list_decisions(self._database, found.job) if each["waits"]], verdict=facts.verdict if facts else None,
-            current=facts is not None and (row is None or attempt is not None or facts.attempt == row["attempt"]),
+            current=current,
             attempts=sorted({mark.attempt for mark in marks}), ranks=rank_map(self._database, found.job, reports),
-            lines=self._read is not None,
-            log_link=log_link(self._log_link, name, facts.verdict) if self._log_link and facts and facts.verdict else "",
+            lines=self._read is not None or stored, stored=stored, any_stored=stored or self._database.use(line_search.has_lines),
+            log_link=log_link(self._log_link, name, facts.verdict if facts else None) if self._log_link else "",
         )  # fmt: skip
 
     def compare(self, request: Request, form: Form = "html") -> Response:
@@ -182,7 +205,8 @@ class Pages:
                 for point in curve.points
             )
             return as_csv("compare", ("job", "measurement", "unit", "unix_time", "value", "attempt"), points)
-        return render(request, "compare.html", names=names, runs=runs, charts=list(charts(runs)) if runs else [])
+        drawn = list(charts(runs)) if runs else []
+        return render(request, "compare.html", names=names, runs=runs, charts=drawn, lines=self._shows_lines())
 
     def _run(self, name: str) -> Run:
         records = self._database.use(lambda client: read_records(client, name))
@@ -192,6 +216,34 @@ class Pages:
             raise HTTPException(404, f"Nothing is on record of job {name!r}.")
         known = timeline(self._database, records, reports, row["nodes"])
         return Run(row, jobs.sentence(row, time.time()), known)
+
+    def log(self, request: Request, form: Form = "html") -> Response:
+        """The stored lines of a job that match."""
+        name, given = request.query_params.get("id", "")[:LONGEST_NAME], request.query_params
+        if not name:
+            raise HTTPException(404, "No job was named.")
+        wanted = Selection(read_number(request, "attempt"), read_number(request, "rank"), given.get("grep", ""))
+        size = line_search.SHOWN if form == "html" else line_search.EXPORTED
+        found = self._database.use(
+            lambda client: line_search.search_lines(
+                client, find_job(client, name), wanted, given.get("after", ""), size
+            )
+        )
+        if form == "html":
+            link = log_link(self._log_link, name) if self._log_link else ""
+            return render(
+                request, "log.html", 400 if found.problem else 200, name=name, search=found, log_link=link,
+                further="after" in given, next_link=f"/log?{urlencode({**given, 'after': found.after})}",
+            )  # fmt: skip
+        if found.problem:
+            raise HTTPException(400, found.problem)
+        if form == "json":
+            return as_json(picked(found.rows, line_search.COLUMNS))
+        return as_csv("log", line_search.COLUMNS, row_values(found.rows, line_search.COLUMNS))
+
+    def _shows_lines(self) -> bool:
+        """Return whether the lines around a quoted one can be shown."""
+        return self._read is not None or self._database.use(line_search.has_lines)
 
     def lines(self, request: Request, form: Form = "html") -> Response:
         """The lines of a log around one."""
@@ -227,7 +279,7 @@ class Pages:
         if form == "json":
             return as_json(picked(rows, nodes.COLUMNS))
         if form == "csv":
-            return as_csv("nodes", nodes.COLUMNS, _values(rows, nodes.COLUMNS))
+            return as_csv("nodes", nodes.COLUMNS, row_values(rows, nodes.COLUMNS))
         return render(
             request,
             "nodes.html",
@@ -248,7 +300,7 @@ class Pages:
         if form == "json":
             return as_json(found)
         if form == "csv":
-            return as_csv("node", nodes.GPU_COLUMNS, _values(found.gpus, nodes.GPU_COLUMNS))
+            return as_csv("node", nodes.GPU_COLUMNS, row_values(found.gpus, nodes.GPU_COLUMNS))
         signature = self._signatures.get(found.health["cause"])
         return render(
             request,
@@ -257,29 +309,8 @@ class Pages:
             action=signature.action if signature else "",
             days=nodes.DAYS,
             minutes=nodes.RECENT_MINUTES,
-            lines=self._read is not None,
+            lines=self._shows_lines(),
         )
-
-    def shadow(self, request: Request, form: Form = "html") -> Response:
-        """What decisions in shadow mode would have done."""
-        days = min(_number(request, "days") or SHADOW_DAYS, MOST_SHADOW_DAYS)
-        judged = judge(self._database.use(lambda client: gather_shadows(client, time.time() - days * 86_400)))
-        if form == "html":
-            rows = [summary(row) for row in summarise(judged)]
-            return render(request, "shadow.html", rows=rows, columns=SUMMARY, explanation=EXPLANATION, days=days)
-        decided = [as_row(one) for one in judged]
-        if form == "json":
-            return as_json(picked(decided, DECISION))
-        return as_csv("shadow", DECISION, _values(decided, DECISION))
-
-    def spot(self, request: Request, form: Form = "html") -> Response:
-        """Quotas of spot jobs, and the demand that they leave room for."""
-        clusters = spot.list_quotas(self._database)
-        if form == "json":
-            return as_json(clusters)
-        if form == "csv":
-            return as_csv("spot", spot.COLUMNS, _values(spot.demand_rows(clusters), spot.COLUMNS))
-        return render(request, "spot.html", clusters=clusters, days=spot.DAYS, hours=spot.HOURS)
 
     def decisions(self, request: Request, form: Form = "html") -> Response:
         """Decisions, those that wait for a person first."""
@@ -288,39 +319,11 @@ class Pages:
         if form == "json":
             return as_json(picked(rows, (*DECISION_COLUMNS, "waits")))
         if form == "csv":
-            return as_csv("decisions", DECISION_COLUMNS, _values(rows, DECISION_COLUMNS))
+            return as_csv("decisions", DECISION_COLUMNS, row_values(rows, DECISION_COLUMNS))
         notice = NOTICES.get(request.query_params.get("done", ""), "")
         return render(
             request, "decisions.html", rows=rows, job=job, stops=standing_stops(self._database), notice=notice
         )
-
-    def questions(self, request: Request, form: Form = "html") -> Response:
-        """All usual questions."""
-        known = [(each.name, each.title, each.about) for each in queries().values()]
-        if form == "json":
-            return as_json([dict(zip(QUESTION_COLUMNS, each, strict=True)) for each in known])
-        if form == "csv":
-            return as_csv("questions", QUESTION_COLUMNS, known)
-        return render(request, "questions.html", questions=queries().values())
-
-    def question(self, request: Request, form: Form = "html") -> Response:
-        """The answer to one usual question."""
-        name = request.path_params["name"]
-        asked = queries().get(name)
-        if asked is None:
-            raise HTTPException(404, f"There is no question {name!r}.")
-        given = {
-            each.name: request.query_params[each.name] for each in asked.parameters if each.name in request.query_params
-        }
-        complete = all(each.name in given or each.default is not None for each in asked.parameters)
-        if form == "html" and not complete:
-            return render(request, "question.html", question=asked, given=given, answer=None)
-        answer = self._database.question(name, given)
-        if form == "json":
-            return as_json([dict(zip(answer.columns, row, strict=True)) for row in answer.rows])
-        if form == "csv":
-            return as_csv(name, answer.columns, answer.rows)
-        return render(request, "question.html", question=asked, given=given, answer=answer)
 
     def _as_of_now(self, rows: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
         return self._now.laid_over(rows) if self._now else rows
@@ -331,14 +334,8 @@ class Pages:
         return PlainTextResponse("ok\n")
 
 
-def _values(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[list[Any]]:
-    return ([row[name] for name in columns] for row in rows)
-
-
-def _number(request: Request, name: str) -> int | None:
-    given: Any = request.query_params.get(name, "")
-    if not given:
-        return None
-    if not (given.isascii() and given.isdigit() and len(given) < 11 and int(given) < LARGEST_NUMBER):
-        raise HTTPException(400, f"Expected a number as {name}, got {given[:40]!r}.")
-    return int(given)
+def _card(client: Client, records: JobRecords, facts: JobFacts | None, attempt: int | None) -> ReportCard | None:
+    """Return the report card of `attempt`; None where it has not started. `facts` may be those of another attempt."""
+    if facts is None or attempt not in (None, facts.attempt):
+        facts = facts_of(client, records, attempt)
+    return card_of(client, records, facts) if facts and facts.ran else None

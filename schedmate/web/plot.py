@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ..top.sparkline import share_of
+from ..top.sparkline import share_of, widened
 from .timeline import Curve, Mark, Timeline
 
 WIDTH, LEFT, RIGHT = 960.0, 64.0, 8.0
@@ -141,12 +141,6 @@ def bounds(curve: Curve) -> tuple[float | None, float | None]:
     if curve.unit == "%":
         return 0.0, 100.0
     return (0.0 if curve.name in FROM_ZERO and all(value > 0 for _, value, _ in curve.points) else None), None
-
-
-def widened(low: float, high: float) -> tuple[float, float]:
-    """Return bounds that span at least a tenth of the value, so that noise does not look like a trend."""
-    room = (max(abs(low), abs(high)) / 10 - (high - low)) / 2
-    return (low - room, high + room) if room > 0 and math.isfinite(room) else (low, high)
 
 
 def _ticks(axis: _Axis) -> Iterator[Tick]:

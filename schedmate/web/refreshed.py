@@ -52,6 +52,14 @@ class Refreshed(Generic[T]):
                 self._thread.start()
         return held[0], time.monotonic() - held[1]
 
+    def peek(self) -> T | None:
+        """Return the newest answer; None while the first is worked out, in the background. Never waits."""
+        with self._first:
+            if self._held is None and (self._thread is None or not self._thread.is_alive()):
+                self._thread = threading.Thread(target=self._begin, name="refresh", daemon=True)
+                self._thread.start()
+            return self._held[0] if self._held else None
+
     def soon(self) -> None:
         """Ask for a new answer as soon as its share of the time allows it: something changed."""
         self._wanted.set()
@@ -68,6 +76,14 @@ class Refreshed(Generic[T]):
         self._held = (self._make(), began)
         self._pause_s = (time.monotonic() - began) / self._share
         return self._held
+
+    def _begin(self) -> None:
+        try:
+            self._renew()
+        except (SinkUnavailable, SinkRejected, RecordRejected) as error:
+            log.warning("refresh_failed", error=str(error))
+        else:
+            self._run()
 
     def _run(self) -> None:
         while not self._stop.wait(self._pause_s):

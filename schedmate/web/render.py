@@ -1,5 +1,6 @@
 """Templates: everything is escaped, and what would act on or hide text is shown as an escape that can be seen."""
 
+import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -11,8 +12,10 @@ from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from ..log_link import STORE_LINES
 from ..terminal import printable
 from ..times import ago, local, span
+from .jobs import sentence
 from .lines import TOPICS as LOG_TOPICS
 from .lines import Line
 from .plot import number, sparkline
@@ -46,6 +49,9 @@ def environment() -> Environment:
     )
     made.filters |= {
         "ago": _ago,
+        "code": _with_code,
+        "lasting": _lasting,
+        "sentence": _sentence,
         "number": number,
         "spark": sparkline,
         "took": _took,
@@ -60,6 +66,7 @@ def environment() -> Environment:
         "lines_link": _lines_link,
         "log_topics": LOG_TOPICS,
         "node_link": _node_link,
+        "store_lines": STORE_LINES,
     }
     return made
 
@@ -76,6 +83,24 @@ def _ago(moment: datetime | None) -> Markup:
         return Markup()
     exact = moment.isoformat(sep=" ", timespec="seconds")
     return Markup('<time datetime="{}" title="{}">{}</time>').format(moment.isoformat(), exact, ago(moment))
+
+
+def _lasting(since: datetime) -> Markup:
+    """Return for how long something lasts, with the moment at which it began."""
+    exact = since.isoformat(sep=" ", timespec="seconds")
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(since.isoformat(), exact, _took(since, None))
+
+
+def _sentence(row: Mapping[str, Any]) -> str:
+    return sentence(row, time.time())
+
+
+def _with_code(text: str) -> Markup:
+    """Return a text in which what backticks enclose is code."""
+    parts = [escape(printable(part)) for part in text.split("`")]
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if place % 2 else part for place, part in enumerate(parts)
+    )
 
 
 def _took(since: datetime | None, until: datetime | None) -> str:
@@ -122,16 +147,18 @@ def _job_link(job: str, attempt: int | None = None) -> str:
 
 def _line_link(place: Mapping[str, Any], job: str = "") -> str:
     """Return the link to the lines around the one at `place`; `job` is the one that printed it."""
-    known = {name: place[name] for name in ("topic", "partition", "offset", "line")}
-    return "/lines?" + urlencode(known | ({"job": job} if job else {}))
+    return _lines_at({name: place[name] for name in ("topic", "partition", "offset", "line")}, job)
 
 
 def _lines_link(line: Line, job: str = "") -> str:
     """Return the link to the lines around one that is shown, which `job` printed."""
     place = line.place
     which = {"line": line.number} if line.index is None else {"index": line.index}
-    known = {"topic": place.topic, "partition": place.partition, "offset": place.offset, **which}
-    return "/lines?" + urlencode(known | ({"job": job} if job else {}))
+    return _lines_at({"topic": place.topic, "partition": place.partition, "offset": place.offset, **which}, job)
+
+
+def _lines_at(place: Mapping[str, Any], job: str) -> str:
+    return f"/lines?{urlencode({**place, **({'job': job} if job else {})})}#cited"
 
 
 def _node_link(node: str) -> str:

@@ -1,17 +1,20 @@
 """Serves the page until it is asked to stop."""
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
 
+from schedmate_records import KnownFormat
 from sinks.redis import read_states
-from streams.kafka import KafkaChanges, read_span
+from streams.kafka import KafkaChanges, read_newest, read_span
+from streams.transport import Message
 
 from ..approvals import person, write
 from ..assembly import signatures
 from ..cli.console import print_line
 from ..connections import kafka_connection
+from ..formats.stored import store
 from ..services.sink import clickhouse_reader, redis_client
 from ..settings.settings import Settings, SettingsError
 from .access import Access, Linked, Looking, Proxied
@@ -58,6 +61,8 @@ def serve(settings: Settings, port: int, names: Sequence[str] = ()) -> None:
             access=access,
             write=partial(_write, settings) if settings.web.act else None,
             read=partial(read_span, kafka_connection(settings.kafka)) if settings.kafka.brokers else None,
+            newest=partial(_newest, settings) if settings.kafka.brokers else None,
+            teach=partial(_teach, settings) if settings.web.act else None,
             follow=None if embedded else _follow(settings),
             states=None if embedded else _states(settings),
             log_link=settings.web.log_link,
@@ -113,3 +118,11 @@ def _states(settings: Settings) -> ReadStates | None:
 
 def _write(settings: Settings, act: Act) -> None:
     write(settings, act.command, act.about, act.reason, user=act.user, job=act.job, expires=act.expires)
+
+
+def _newest(settings: Settings, job: str, count: int) -> Iterator[Message]:
+    return read_newest(kafka_connection(settings.kafka), "job-logs", job.encode(), count)
+
+
+def _teach(settings: Settings, record: KnownFormat) -> None:
+    store(settings, [record])

@@ -22,6 +22,7 @@ class Trouble:
         gpus: GPUs of all of them; null where no job's are known.
         newest: When the newest of them changed.
         message: The line that the newest verdict quotes.
+        quoted: The job of that verdict, and the `place` of the line; None for none.
         search: What finds them in the list of jobs.
     """
 
@@ -33,6 +34,7 @@ class Trouble:
     gpus: float | None
     newest: datetime
     message: str
+    quoted: Mapping[str, Any] | None
     search: str
 
 
@@ -48,6 +50,7 @@ def group_troubles(rows: Iterable[Mapping[str, Any]]) -> list[Trouble]:
 def _group(cause: str, rows: Sequence[Mapping[str, Any]], *, is_failure: bool) -> Trouble:
     known = [row["gpus"] for row in rows if row["gpus"] is not None]
     shared = set.intersection(*({*row["nodes"]} for row in rows))
+    quoted = next((row for row in rows if row["message"]), None)
     in_infrastructure = is_failure and all(row["error_type"] == "infrastructure" for row in rows)
     return Trouble(
         cause=cause.replace("_", " "),
@@ -57,7 +60,8 @@ def _group(cause: str, rows: Sequence[Mapping[str, Any]], *, is_failure: bool) -
         count=len(rows),
         gpus=sum(known) if known else None,
         newest=max(row["changed"] for row in rows),
-        message=next((row["message"] for row in rows if row["message"]), ""),
+        message=quoted["message"] if quoted else "",
+        quoted=quoted if quoted and quoted["place"] else None,
         search=rows[0]["cause"] if is_failure else "",
     )
 

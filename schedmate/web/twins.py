@@ -4,13 +4,15 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 from starlette.responses import Response
 
 from schedmate_records import csv_cell
 
+Form = Literal["html", "json", "csv"]
+"""The forms of an answer."""
 _JSON: Final = msgspec.json.Encoder(enc_hook=str)
 
 

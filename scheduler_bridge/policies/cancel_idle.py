@@ -7,8 +7,6 @@ from ..settings import BridgeSettings
 POLICY = "cancel-idle-job"
 DETAIL = 1000
 """Characters of the alarm's sentence that the decision repeats."""
-_THIRD = 4.0
-"""Idle time of the third alarm, as a multiple of that of the first: an alarm is repeated when it has lasted twice as long."""
 
 
 def decide(alarm: Alarm, settings: BridgeSettings) -> Decision | None:
@@ -20,7 +18,8 @@ def decide(alarm: Alarm, settings: BridgeSettings) -> Decision | None:
         return None
     if not settings.cancel_idle_seconds or alarm.value is None or alarm.limit is None:
         return None
-    if not alarm.value >= max(settings.cancel_idle_seconds, _THIRD * alarm.limit):  # so written, a NaN decides nothing
+    # Idle time of the third alarm, as a multiple of that of the first: an alarm is repeated when it has lasted twice as long.
+    if not alarm.value >= max(settings.cancel_idle_seconds, 4.0 * alarm.limit):  # so written, a NaN decides nothing
         return None
     return Decision(
         id=decision_id(

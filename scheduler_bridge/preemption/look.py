@@ -23,8 +23,6 @@ class Preemption:
     """Evicts jobs for others that wait, where the operator named classes for that.
 
     Args:
-        actuator: The scheduler.
-        journal: What is known of decisions, and of jobs.
         outage: Is notified whether the scheduler answers.
         choose: Chooses the victims.
     """

@@ -10,9 +10,9 @@ from typing import Generic, TypeVar
 
 import msgspec
 import structlog
-from prometheus_client import Counter, Gauge
 
 from schedmate_records import NOT_JSON, JobEvent, UserError
+from schedmate_records.metrics import MetricFactory
 from streams.producers.shipper import Envelope, Shipper, Source
 from streams.resilience import Outage, replace_file
 from streams.transport import Producer, outgoing
@@ -33,15 +33,13 @@ class JobWatcherMetrics:
 
     def __init__(self, kind: str, scheduler: str) -> None:
         name = f"schedmate_{kind}_watcher"
-        self.looks = Counter(f"{name}_looks", f"Readings of {scheduler}'s list of jobs.", registry=None)
-        self.events = Counter(f"{name}_events", "Job events acknowledged by the broker.", registry=None)
-        self.jobs = Gauge(f"{name}_jobs", f"Jobs in {scheduler}'s list.", registry=None)
-        self.away = Counter(f"{name}_{kind}_away", f"Readings that {scheduler} did not answer.", registry=None)
-        self.last_look = Gauge(
-            f"{name}_last_look_timestamp_seconds",
-            f"When {scheduler} last answered, in seconds since 1970.",
-            unit="seconds",
-            registry=None,
+        make = MetricFactory(name)
+        self.looks = make.counter("looks", f"Readings of {scheduler}'s list of jobs.")
+        self.events = make.counter("events", "Job events acknowledged by the broker.")
+        self.jobs = make.gauge("jobs", f"Jobs in {scheduler}'s list.")
+        self.away = make.counter(f"{kind}_away", f"Readings that {scheduler} did not answer.")
+        self.last_look = make.gauge(
+            "last_look_timestamp_seconds", f"When {scheduler} last answered, in seconds since 1970.", unit="seconds"
         )
 
 
@@ -59,8 +57,6 @@ class JobWatcher(ABC, Generic[K]):
         known: The type of what is remembered of each job.
         scheduler: Its name, as a person reads it.
         away: What `look` raises where the scheduler does not answer.
-        metrics: Where to count.
-        clock: Seconds since 1970.
         memory: Bytes of events that may wait.
     """
 

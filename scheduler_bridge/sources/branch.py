@@ -7,10 +7,6 @@ from pathlib import Path
 from schedmate_records.bounds import NAME
 
 _PREFIX = "ref: refs/heads/"
-_LONGEST = 1024
-"""Bytes read of a file of Git. A limit against large files in its place; a branch and its prefix are shorter."""
-_LEVELS = 16
-"""Directories that are searched, upwards from the job's own. A limit against very deep paths."""
 
 
 def branch_of(directory: Path) -> str:
@@ -20,7 +16,8 @@ def branch_of(directory: Path) -> str:
     """
     if not directory.is_absolute():
         return ""
-    for level in (directory, *directory.parents)[:_LEVELS]:
+    # Directories that are searched, upwards from the job's own. A limit against very deep paths.
+    for level in (directory, *directory.parents)[:16]:
         try:
             if stat.S_ISDIR((level / ".git").lstat().st_mode):
                 return _branch(_head(level / ".git" / "HEAD"))
@@ -33,7 +30,8 @@ def _head(path: Path) -> str:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb") as file:
         regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-        return file.read(_LONGEST).decode("utf-8", errors="replace") if regular else ""
+        # Bytes read of a file of Git. A limit against large files in its place; a branch and its prefix are shorter.
+        return file.read(1024).decode("utf-8", errors="replace") if regular else ""
 
 
 def _branch(head: str) -> str:

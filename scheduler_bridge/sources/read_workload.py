@@ -22,14 +22,8 @@ from .limits import bound_this_process
 from .tree import DirectoryTree
 from .workload import LONGEST_QUESTION, Answer, Question
 
-_MEMORY = 128 << 20
-"""Bytes that reading a tree may add to this process, which has 30 MB. The largest of 222 jobs adds 38 MB."""
-_WORK_S = 1.5
-"""Seconds of processor time after which the kernel ends the reader, also inside a function of C."""
 _CPU_S = 2
 """The same, including the time in the kernel."""
-_WALL_S = 20.0
-"""Seconds after which the kernel ends a reader that waits, such as for a file system that does not answer."""
 
 
 def main() -> None:
@@ -72,11 +66,14 @@ def _read(job: Job, pipe: int) -> None:
 def _limit() -> None:
     for number in (signal.SIGVTALRM, signal.SIGALRM):
         signal.signal(number, signal.SIG_DFL)  # it ends the process
-    signal.setitimer(signal.ITIMER_VIRTUAL, _WORK_S)
-    signal.setitimer(signal.ITIMER_REAL, _WALL_S)
+    # Seconds of processor time after which the kernel ends the reader, also inside a function of C.
+    signal.setitimer(signal.ITIMER_VIRTUAL, 1.5)
+    # Seconds after which the kernel ends a reader that waits, such as for a file system that does not answer.
+    signal.setitimer(signal.ITIMER_REAL, 20.0)
     resource.setrlimit(resource.RLIMIT_CPU, (_CPU_S, _CPU_S))
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    most = pages * resource.getpagesize() + _MEMORY
+    # Bytes that reading a tree may add to this process, which has 30 MB. The largest of 222 jobs adds 38 MB.
+    most = pages * resource.getpagesize() + (128 << 20)
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 

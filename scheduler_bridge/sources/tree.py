@@ -10,8 +10,6 @@ from pathlib import Path, PurePosixPath
 
 from processors.advise.source_tree import ROOT
 
-MOST_FILES = 2_000
-"""Files that are opened for one job."""
 MOST_BYTES = 16 << 20
 """Bytes that are read for one job."""
 LONGEST_FILE = 1 << 20
@@ -41,9 +39,6 @@ def is_secret(path: PurePosixPath) -> bool:
 
 class DirectoryTree:
     """Implements `SourceTree` for a directory.
-
-    Args:
-        root: Directory of the tree.
 
     Raises:
         NotADirectoryError: `root` is no directory.
@@ -120,7 +115,8 @@ class DirectoryTree:
         return stat.S_IFMT(mode)
 
     def _read(self, name: str) -> str | None:
-        if len(self._texts) >= MOST_FILES or not self.is_file(name):
+        # Files that are opened for one job.
+        if len(self._texts) >= 2_000 or not self.is_file(name):
             return None
         try:
             descriptor = os.open(self.root / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

@@ -16,8 +16,6 @@ _ROOT = Path(__file__).resolve().parents[2]
 _READER = f"{__package__}.read_workload"
 _START = f"import runpy, sys; sys.path.insert(0, sys.argv[1]); runpy.run_module({_READER!r}, run_name='__main__')"
 """Starts the reader. With `-P`, Python searches no modules in the working directory, which may be foreign."""
-_LIMIT_S = 60.0
-"""Seconds for the process on a host without a free processor. It ends itself sooner."""
 
 
 class Question(msgspec.Struct):
@@ -66,7 +64,8 @@ def ask(job: Job) -> Answer:
     process = [sys.executable, "-P", "-c", _START, str(_ROOT)]
     try:
         given = msgspec.json.encode(question)
-        done = subprocess.run(process, input=given, capture_output=True, timeout=_LIMIT_S, check=False)
+        # Seconds for the process on a host without a free processor. It ends itself sooner.
+        done = subprocess.run(process, input=given, capture_output=True, timeout=60.0, check=False)
         return msgspec.json.decode(done.stdout, type=Answer)
     except (subprocess.TimeoutExpired, OSError, UnicodeEncodeError, *NOT_JSON) as error:
         reason = f"{type(error).__name__}: {error}"[:200]

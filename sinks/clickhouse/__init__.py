@@ -14,6 +14,7 @@ from .lines import (
     lines_at,
     new_lines,
     newest_attempt,
+    newest_lines,
     read_lines,
     stored_so_far,
 )
@@ -58,6 +59,7 @@ __all__ = [
     "migrate",
     "new_lines",
     "newest_attempt",
+    "newest_lines",
     "open_client",
     "queries",
     "read_lines",

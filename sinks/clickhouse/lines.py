@@ -158,7 +158,7 @@ def read_lines(client: Client, job: str, stream: LineStream, selection: Selectio
 def last_place(client: Client, job: FoundJob) -> dict[int, tuple[int, int]]:
     """Return the offset and the piece of the newest line of `job` in each partition. Raises as `ask` does."""
     sql = f"SELECT src_partition, max((src_offset, piece)) FROM job_lines WHERE {_OWN} GROUP BY src_partition"  # noqa: S608
-    return {partition: (offset, piece) for partition, (offset, piece) in ask(client, sql, _of(job)).rows}
+    return {partition: (offset, piece) for partition, (offset, piece) in ask(client, sql, _key_columns(job)).rows}
 
 
 def lines_at(
@@ -178,7 +178,7 @@ def lines_at(
         SinkUnavailable: The server is away.
     """
     at = {"partition": str(place.partition), "offset": str(place.offset), "line": str(line)}
-    found = ask(client, _AT, {**_of(job), **at}).rows
+    found = ask(client, _AT, {**_key_columns(job), **at}).rows
     if not found:
         return None
     stream, piece = LineStream(*found[0][:6]), int(found[0][6])
@@ -198,9 +198,9 @@ def lines_at(
 
 
 def new_lines(
-    client: Client, job: FoundJob, selection: Selection, after: Mapping[int, tuple[int, int]]
+    client: Client, job: FoundJob, selection: Selection, after: Mapping[int, tuple[int, int]], limit: int = PAGE
 ) -> list[tuple[LineStream, StoredLine]]:
-    """Return the selected lines behind the places `after`, in order of arrival, `PAGE` at most. Raises as `ask` does."""
+    """Return the selected lines behind the places `after`, in order of arrival, `limit` at most. Raises as `ask` does."""
     chosen, values = _streams(job, selection)
     filters, more = _filters(selection)
     passed = "".join(
@@ -211,16 +211,29 @@ def new_lines(
         client,
         "SELECT attempt, rank, toString(stream) AS stream, incarnation, toString(producer) AS producer, "  # noqa: S608 - our own names
         f"toString(node) AS node, {_LINES} FROM job_lines FINAL WHERE {chosen}{filters}{passed} "
-        f"ORDER BY src_partition, src_offset, piece LIMIT {PAGE}",
+        f"ORDER BY src_partition, src_offset, piece LIMIT {int(limit)}",
         values | more,
     )
     return [(LineStream(*row[:6]), StoredLine(*row[6:])) for row in answer.rows]
 
 
+def newest_lines(client: Client, job: str, stream: LineStream, count: int) -> list[StoredLine]:
+    """Return the newest `count` lines of a stream of `job` that were stored, in order. Raises as `ask` does."""
+    names = ("attempt", "rank", "stream", "incarnation", "producer")
+    values = {"job": job} | {name: str(getattr(stream, name)) for name in names}
+    answer = ask(
+        client,
+        f"SELECT {_LINES} FROM job_lines FINAL WHERE {_OF_STREAM} AND omitted = 0 "  # noqa: S608 - our own names
+        f"ORDER BY piece DESC LIMIT {int(count)}",
+        values,
+    )
+    return [StoredLine(*row) for row in reversed(answer.rows)]
+
+
 def newest_attempt(client: Client, job: FoundJob) -> int | None:
     """Return the newest attempt of `job` that has lines; None where none has. Raises as `ask` does."""
     sql = f"SELECT maxOrNull(attempt) FROM job_lines WHERE {_OWN}"  # noqa: S608 - our own names
-    ((attempt,),) = ask(client, sql, _of(job)).rows
+    ((attempt,),) = ask(client, sql, _key_columns(job)).rows
     return None if attempt is None else int(attempt)
 
 
@@ -231,7 +244,7 @@ def any_lines(client: Client) -> bool:
 
 def _streams(job: FoundJob, selection: Selection) -> tuple[str, dict[str, str]]:
     """Return the condition of the selected attempts and ranks of `job`, and its values."""
-    found, values = _OWN, _of(job)
+    found, values = _OWN, _key_columns(job)
     for name, value in (("attempt", selection.attempt), ("rank", selection.rank)):
         if value is not None:
             found += f" AND {name} = {{{name}:Int64}}"
@@ -254,5 +267,5 @@ def _filters(selection: Selection) -> tuple[str, dict[str, str]]:
     return found, values
 
 
-def _of(job: FoundJob) -> dict[str, str]:
+def _key_columns(job: FoundJob) -> dict[str, str]:
     return {"job": job.job, "incarnation": job.incarnation}

@@ -3,15 +3,12 @@
 import re
 from collections.abc import Mapping
 
-import structlog
 from clickhouse_connect.driver.client import Client
 
 from ..errors import SinkRejected
 from .faults import translated_errors
 from .rollup import ROLLUP
 from .tables import TABLES
-
-log = structlog.get_logger(__name__)
 
 KEEP_DAYS = 90
 """Default number of days: a quarter, over which a cluster's failures are compared."""
@@ -49,8 +46,6 @@ def set_retention(client: Client, keep_days: Mapping[str, int] | int = KEEP_DAYS
             else:
                 client.command(f"ALTER TABLE {table} REMOVE TTL")
         changed.append(table)
-    if changed:
-        log.info("retention_set", tables=changed, days={**wanted, "default": default})
     return changed
 
 

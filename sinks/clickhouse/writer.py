@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 
 from clickhouse_connect.driver.client import Client
-from prometheus_client import Counter, Histogram
 
 from schedmate_records import Failure, JobMetric, Record
+from schedmate_records.metrics import MetricFactory
 
 from ..errors import SinkRejected, SinkUnavailable
 from .columns import derived, micros
@@ -36,30 +36,25 @@ class WriterMetrics:
     """What the writer did."""
 
     def __init__(self) -> None:
-        self.rows = Counter("schedmate_clickhouse_rows", "Rows inserted.", registry=None)
-        self.repeats = Counter(
-            "schedmate_clickhouse_repeats", "Records that were already in the batch or the table.", registry=None
+        make = MetricFactory("schedmate_clickhouse")
+        self.rows = make.counter("rows", "Rows inserted.")
+        self.repeats = make.counter("repeats", "Records that were already in the batch or the table.")
+        self.inserts = make.counter("inserts", "Inserts acknowledged.")
+        self.swallowed = make.counter(
+            "swallowed", "Inserts that the server acknowledged but did not store. They were sent again."
         )
-        self.inserts = Counter("schedmate_clickhouse_inserts", "Inserts acknowledged.", registry=None)
-        self.swallowed = Counter(
-            "schedmate_clickhouse_swallowed",
-            "Inserts that the server acknowledged but did not store. They were sent again.",
-            registry=None,
-        )
-        self.failures = Counter("schedmate_clickhouse_failures", "Batches that could not be written.", registry=None)
-        self.write_duration = Histogram(
-            "schedmate_clickhouse_write_duration_seconds",
+        self.failures = make.counter("failures", "Batches that could not be written.")
+        self.write_duration = make.histogram(
+            "write_duration_seconds",
             "Time to write one batch to all its tables.",
             buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
             unit="seconds",
-            registry=None,
         )
-        self.end_to_end = Histogram(
-            "schedmate_clickhouse_end_to_end_seconds",
+        self.end_to_end = make.histogram(
+            "end_to_end_seconds",
             "From the arrival of a job's newest line to the row that was made of it (job_metrics).",
             buckets=(0.25, 0.5, 1, 2, 3, 5, 10, 30, 60, 300, 1800),
             unit="seconds",
-            registry=None,
         )
 
 

@@ -75,10 +75,10 @@ def _text(value: Any) -> str:
 
 
 def _fields(**values: Any) -> dict[str, str]:
-    return _named(values)
+    return _as_texts(values)
 
 
-def _named(values: Mapping[str, Any]) -> dict[str, str]:
+def _as_texts(values: Mapping[str, Any]) -> dict[str, str]:
     return {name: _text(value) for name, value in values.items()}
 
 
@@ -171,9 +171,9 @@ def _alarm(place: Position, alarm: records.Alarm) -> list[SectionUpdate]:
     at = _position(alarm.attempt, _micros(alarm.time), place.offset)
     detail, since, attempt, over = (f"{name}alarm_{alarm.kind}" for name in ("", "since_", "attempt_", "over_"))
     if alarm.raised:
-        fields = _named({detail: alarm.detail, since: alarm.since, attempt: alarm.attempt, over: None})
+        fields = _as_texts({detail: alarm.detail, since: alarm.since, attempt: alarm.attempt, over: None})
     elif alarm.kind.describes_ended:
-        fields = _named({over: alarm.time})
+        fields = _as_texts({over: alarm.time})
     else:
         fields = dict.fromkeys((detail, since, attempt, over), "")
     return [SectionUpdate("job", alarm.job, f"alarm_{alarm.kind}_at", at, fields)]

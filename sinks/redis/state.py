@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from prometheus_client import Counter, Histogram
-
 from schedmate_records import Position, Record
+from schedmate_records.metrics import MetricFactory
 
 from .changes import SectionUpdate, changes
 from .connect import translate_errors
@@ -24,20 +23,14 @@ class StateMetrics:
     """Counts of what was written."""
 
     def __init__(self) -> None:
-        self.update_duration = Histogram(
-            "schedmate_redis_update_duration_seconds",
-            "Time of one call that wrote a batch.",
-            unit="seconds",
-            registry=None,
+        make = MetricFactory("schedmate_redis")
+        self.update_duration = make.histogram(
+            "update_duration_seconds", "Time of one call that wrote a batch.", unit="seconds"
         )
-        self.changes = Counter("schedmate_redis_changes", "Sections updated.", registry=None)
-        self.late = Counter(
-            "schedmate_redis_late", "Sections not written because the stored one was as new.", registry=None
-        )
-        self.superseded = Counter(
-            "schedmate_redis_superseded", "Changes that a later change of the same batch replaced.", registry=None
-        )
-        self.failures = Counter("schedmate_redis_failures", "Calls that failed.", registry=None)
+        self.changes = make.counter("changes", "Sections updated.")
+        self.late = make.counter("late", "Sections not written because the stored one was as new.")
+        self.superseded = make.counter("superseded", "Changes that a later change of the same batch replaced.")
+        self.failures = make.counter("failures", "Calls that failed.")
 
 
 class RedisState:

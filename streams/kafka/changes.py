@@ -16,7 +16,6 @@ class KafkaChanges:
     """Looks again and again at the ends of topics, without a group. Its cost does not grow with what is written. Not safe for threads.
 
     Args:
-        connection: How to reach Kafka.
         topics: Topics whose keys are reported.
         counted: Topics of many messages: only the fact that something was written is reported, and nothing of them is fetched.
         timeout_s: A look fails where nothing comes for so long.

@@ -18,6 +18,7 @@ from kafka.errors import (
 
 from schedmate_records import Position
 
+from ..partition import partition_of
 from ..resilience import Outage
 from ..transport import Message, TransportError
 from .admin import unreadable
@@ -236,6 +237,20 @@ def read_span(connection: Connection, place: Position, count: int, timeout: floa
         raise refused(connection, error, f"read {place.topic}") from error
     finally:
         consumer.close(autocommit=False, timeout_ms=1000)
+
+
+def read_newest(connection: Connection, topic: str, key: bytes, count: int) -> Iterator[Message]:
+    """Yield the messages of `key` among the newest `count` of its partition, oldest first, without a group. Raises as `read_span` does."""
+    consumer = open_consumer(connection, group_id=None)
+    try:
+        part = kafka.TopicPartition(topic, partition_of(key, len(partitions_of(connection, consumer, topic))))
+        end: int = consumer.end_offsets([part])[part]
+    except KafkaError as error:
+        raise refused(connection, error, f"read {topic}") from error
+    finally:
+        consumer.close(autocommit=False, timeout_ms=1000)
+    newest = read_span(connection, Position(topic, part.partition, max(0, end - count)), count)
+    return (message for message in newest if message.key == key)
 
 
 def partitions_of(connection: Connection, consumer: Any, topic: str) -> set[int]:

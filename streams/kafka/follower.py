@@ -15,7 +15,6 @@ class KafkaFollower:
     """Follows topics from their beginnings. Every follower reads every message, however many there are. Not safe for threads.
 
     Args:
-        connection: How to reach Kafka.
         topics: Topics of few messages: all of them are read first.
         timeout_s: A look fails where nothing comes for so long.
         since: Not from the beginnings, but from what was written then, in seconds since 1970.

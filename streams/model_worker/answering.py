@@ -3,6 +3,7 @@
 Nothing depends on an answer: a question that is too old, whose lines are gone or that cannot be answered is dropped and counted.
 """
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -76,7 +77,7 @@ class QuestionAnswerer:
         partitions: Partitions of the jobs' topics.
         within_s: Seconds within which a question is answered.
         clock: Seconds since 1970.
-        formats: The known formats. A question about one of them is not asked again.
+        formats: The known formats. A question about one of them is not asked again, nor one that found no answer within `within_s`.
         track_record: How often the model agrees with confident rules.
     """
 
@@ -90,6 +91,8 @@ class QuestionAnswerer:
     track_record: TrackRecord = field(default_factory=TrackRecord)
     metrics: AnsweringMetrics = field(default_factory=AnsweringMetrics)
     failing: FailingWatch = field(default_factory=FailingWatch)
+    _one_format: threading.Lock = field(default_factory=threading.Lock)
+    _without_answer: dict[str, float] = field(default_factory=dict)
 
     def answer(self, question: ModelQuestion) -> ModelAnswer | KnownFormat | None:
         """Return the answer to `question`; None where there is none to be had. A format that it states is known from then on.
@@ -98,12 +101,31 @@ class QuestionAnswerer:
             ModelUnavailable: No model can be asked now.
             TransportError: The chunks cannot be read now.
         """
-        about_format = question.kind is QuestionKind.FORMAT
-        chunks = {} if about_format else self.chunks_of(question)
-        if not chunks and not about_format:
+        if question.kind is QuestionKind.FORMAT:
+            with self._one_format:  # jobs of one format ask at one time: the first answer is for all of them
+                return self._ask_about_format(question)
+        chunks = self.chunks_of(question)
+        if not chunks:
             self.metrics.lines_gone.inc()
             return None
-        prepared = None if about_format and self._is_known(question) else prepare(question, chunks)
+        return self._ask(question, chunks)
+
+    def _ask_about_format(self, question: ModelQuestion) -> ModelAnswer | KnownFormat | None:
+        if self._is_known(question):
+            self.metrics.nothing_to_ask.inc()
+            return None
+        now, key = self.clock(), question.about
+        self._without_answer = {each: at for each, at in self._without_answer.items() if at + self.within_s > now}
+        if key in self._without_answer:
+            self.metrics.unanswered.inc()
+            return None
+        answer = self._ask(question, {})
+        if answer is None:
+            self._without_answer[key] = now
+        return answer
+
+    def _ask(self, question: ModelQuestion, chunks: Mapping[int, LogChunk]) -> ModelAnswer | KnownFormat | None:
+        prepared = prepare(question, chunks)
         if prepared is None:
             self.metrics.nothing_to_ask.inc()
             return None

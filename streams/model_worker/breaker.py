@@ -10,7 +10,6 @@ class CircuitBreaker:
     Args:
         failures: In a row, that open it.
         rest: Seconds that it stays open; doubled each time that the trial fails, up to sixteen times.
-        clock: Seconds, growing.
     """
 
     def __init__(self, failures: int = 3, rest: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:

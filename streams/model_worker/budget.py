@@ -11,7 +11,6 @@ class HourlyBudget:
     Args:
         per_job: Questions of one job within an hour.
         in_all: Questions of all jobs within an hour.
-        clock: Seconds, growing.
     """
 
     def __init__(self, per_job: int, in_all: int, clock: Callable[[], float] = time.monotonic) -> None:

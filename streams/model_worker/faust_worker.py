@@ -31,9 +31,7 @@ class FaustModelWorker:
     """One model worker process. Several with one `group` share the questions.
 
     Args:
-        connection: The brokers.
         answerer: Answers questions; called in threads.
-        group: The consumer group.
         session_timeout_s: How long a dead worker keeps its partitions.
         concurrency: Questions under way at a time.
     """

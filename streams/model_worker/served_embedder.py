@@ -24,7 +24,6 @@ class ServedEmbedder:
     """Embeds texts with the model of a server. Failures are raised, and the server is not asked for a while after three of them.
 
     Args:
-        server: The server.
         breaker: Holds requests back after failures.
         timeout_s: Seconds that a request may take.
     """

@@ -27,7 +27,6 @@ class JobOwners(Generic[Answer]):
 
     Args:
         ask: Returns answers (user ids, for example) about those of the jobs that it knows. What it raises is the reason why there is none.
-        monotonic: Seconds that only grow.
         pause_s: Seconds between two questions.
         limit: Answers to remember of each kind.
     """

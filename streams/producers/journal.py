@@ -52,9 +52,6 @@ class SystemJournal:
     """Reads entries and makes chunks of them.
 
     Args:
-        node: This host.
-        clock: Seconds since 1970.
-        monotonic: A clock that never goes back.
         command: What follows the journal.
         unreadable: Called for each entry whose text could not be read. A placeholder is shipped in its place.
 

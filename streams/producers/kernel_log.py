@@ -23,8 +23,6 @@ class KernelLog:
 
     Args:
         file: A descriptor that does not block and gives one record a read; owned from now on.
-        node: This host.
-        clock: Seconds since 1970.
         monotonic: Seconds by the clock of the records.
         boot: Identifies this boot.
 

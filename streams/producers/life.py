@@ -23,8 +23,6 @@ class Life:
     """Makes the job events of `run`, which this process is about to run, or a child of the process that does.
 
     Args:
-        who: Whose events.
-        run: What runs.
         producer: A name that no other run has.
     """
 

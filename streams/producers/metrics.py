@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from prometheus_client import Counter, Gauge, Metric
+from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
+
+from schedmate_records.metrics import MetricFactory
 
 from .counters import ShippingCounters
 
@@ -39,37 +41,26 @@ class CollectorMetrics:
     """What a collector read. What became of it on its way is in the shipper's."""
 
     def __init__(self) -> None:
-        prefix = "schedmate_collector"
-        self.pieces = Counter(f"{prefix}_pieces", "Pieces of text that were put into chunks.", registry=None)
-        self.lines = Counter(f"{prefix}_lines", "Lines: pieces that ended with a newline.", registry=None)
-        self.read_bytes = Counter(f"{prefix}_read_bytes", "Bytes read from files.", unit="bytes", registry=None)
-        self.chunks = Counter(f"{prefix}_chunks", "Chunks handed over for shipping.", registry=None)
-        self.files = Gauge(f"{prefix}_files", "Files that are read.", registry=None)
-        self.files_refused = Counter(
-            f"{prefix}_files_refused",
-            "Files without a known job, or that could not be read.",
-            registry=None,
+        make = MetricFactory("schedmate_collector")
+        self.pieces = make.counter("pieces", "Pieces of text that were put into chunks.")
+        self.lines = make.counter("lines", "Lines: pieces that ended with a newline.")
+        self.read_bytes = make.counter("read_bytes", "Bytes read from files.", unit="bytes")
+        self.chunks = make.counter("chunks", "Chunks handed over for shipping.")
+        self.files = make.gauge("files", "Files that are read.")
+        self.files_refused = make.counter("files_refused", "Files without a known job, or that could not be read.")
+        self.files_untrusted = make.counter(
+            "files_untrusted", "Files that may not report for the job in their name, or that are links."
         )
-        self.files_untrusted = Counter(
-            f"{prefix}_files_untrusted",
-            "Files that may not report for the job in their name, or that are links.",
-            registry=None,
-        )
-        self.files_rewritten = Counter(
-            f"{prefix}_files_rewritten",
+        self.files_rewritten = make.counter(
+            "files_rewritten",
             "Files that were truncated or rewritten after they were read. They are read again from the beginning.",
-            registry=None,
         )
-        self.skipped_bytes = Counter(
-            f"{prefix}_skipped_bytes",
-            "Holes in files, and runs of NUL bytes, that were skipped.",
-            unit="bytes",
-            registry=None,
+        self.skipped_bytes = make.counter(
+            "skipped_bytes", "Holes in files, and runs of NUL bytes, that were skipped.", unit="bytes"
         )
-        self.journal_unreadable = Counter(
-            f"{prefix}_journal_unreadable",
+        self.journal_unreadable = make.counter(
+            "journal_unreadable",
             "Entries of the journal whose text could not be read; a placeholder is shipped in their place.",
-            registry=None,
         )
 
 
@@ -84,18 +75,15 @@ class IntakeMetrics:
     """What a collector took from pipes."""
 
     def __init__(self) -> None:
-        prefix = "schedmate_pipe_intake"
-        self.connections = Counter(f"{prefix}_connections", "Connections of pipes.", registry=None)
-        self.entries = Counter(f"{prefix}_entries", "Messages of pipes that the broker acknowledged.", registry=None)
-        self.refused = Counter(
-            f"{prefix}_refused",
-            "Messages rejected: their user may not report for the job, or they are not messages of a pipe.",
-            registry=None,
+        make = MetricFactory("schedmate_pipe_intake")
+        self.connections = make.counter("connections", "Connections of pipes.")
+        self.entries = make.counter("entries", "Messages of pipes that the broker acknowledged.")
+        self.refused = make.counter(
+            "refused", "Messages rejected: their user may not report for the job, or they are not messages of a pipe."
         )
-        self.turned_away = Counter(
-            f"{prefix}_turned_away",
+        self.turned_away = make.counter(
+            "turned_away",
             "Connections that were closed because they wrote no entries, or because their user has too many.",
-            registry=None,
         )
 
 

@@ -30,8 +30,6 @@ class Passthrough:
     """Copies `source` to `sink` and shows each block, after it was passed on, to `copy`.
 
     Args:
-        source: Descriptor to read.
-        sink: Descriptor to write.
         copy: Gets the arrival time and the bytes. What it raises ends only the copying.
         stop: Descriptor that becomes readable when the pump shall stop. `source` must then be non-blocking.
     """

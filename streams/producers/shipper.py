@@ -52,7 +52,6 @@ class Shipper:
         adopt: Also send what spools under that root hold whose owners are gone.
         memory: Bytes to keep in memory.
         counters: Numbers to keep up.
-        clock: Seconds since 1970.
         backoff: Seconds before the second attempt to connect, and the longest pause between two.
         adopt_every: Seconds between two looks for spools to adopt.
     """

@@ -43,7 +43,6 @@ class Tail:
     """Follows the log at `path`, holding its file open so that a rename or a deletion loses nothing.
 
     Args:
-        path: Path of the log.
         template: An empty chunk with everything but lines, numbers and producer.
         place: Where to go on: the inode there must be that of `file`.
         file: An open descriptor, owned by the tail from now on.

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import structlog
-from prometheus_client import Counter, Gauge
+
+from schedmate_records.metrics import MetricFactory
 
 log = structlog.get_logger(__name__)
 
@@ -21,15 +22,11 @@ class OutageMetrics:
 
     def __init__(self, dependency: str) -> None:
         prefix = f"schedmate_{re.sub('[^a-z0-9]+', '_', dependency.lower())}"
-        self.away = Gauge(f"{prefix}_away", "1 while it is away and data for it is held back.", registry=None)
-        self.retries = Counter(f"{prefix}_retries", "Retries while it was unavailable.", registry=None)
-        self.outages = Counter(f"{prefix}_outages", "Number of outages.", registry=None)
-        self.unavailable = Counter(
-            f"{prefix}_unavailable_seconds",
-            "Total time of all outages.",
-            unit="seconds",
-            registry=None,
-        )
+        make = MetricFactory(prefix)
+        self.away = make.gauge("away", "1 while it is away and data for it is held back.")
+        self.retries = make.counter("retries", "Retries while it was unavailable.")
+        self.outages = make.counter("outages", "Number of outages.")
+        self.unavailable = make.counter("unavailable_seconds", "Total time of all outages.", unit="seconds")
 
 
 class Backoff:
@@ -71,7 +68,6 @@ class Outage:
         first_s: The first pause, in seconds.
         limit_s: The longest pause.
         consequence: What happens meanwhile, for the log.
-        clock: Seconds that only grow.
         chance: Returns a number from 0 to 1 that shortens a pause.
     """
 

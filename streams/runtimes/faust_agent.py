@@ -34,8 +34,6 @@ class FaustAgent:
 
     Args:
         app: The application; its id is the group.
-        connection: The brokers.
-        engine: What is fed.
         make: Makes the engine's processor anew, in another process; None: no message is tried.
 
     Attributes:

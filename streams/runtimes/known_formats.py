@@ -21,7 +21,6 @@ class FormatsFollower:
 
     Args:
         new: Returns what was written since its last call. May raise `TransportError`.
-        known: The known formats.
     """
 
     def __init__(self, new: Callable[[], Sequence[Message]], known: KnownFormats) -> None:

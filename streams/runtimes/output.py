@@ -17,12 +17,7 @@ log = structlog.get_logger(__name__)
 
 
 class Output:
-    """Where an engine's results go.
-
-    Args:
-        writer: Writes messages.
-        metrics: Counts dead letters.
-    """
+    """Where an engine's results go."""
 
     def __init__(self, writer: Writer, metrics: EngineMetrics) -> None:
         self._writer, self._metrics = writer, metrics

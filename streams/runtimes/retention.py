@@ -36,7 +36,6 @@ class Retention(Generic[State]):
 
     Args:
         partitions: The states by partition; the engine adds and takes away.
-        metrics: What counts.
         steady: Seconds on a clock that never goes back, by which input that is not stored yet ages.
         checkpoint_s: Seconds between two looks for states to store.
         replay_work_s: Seconds of processing that a restart may have to do again.

@@ -15,7 +15,8 @@ KEPT, KEPT_BYTES = 8, 16_384
 """Messages, and bytes of them, after which a copy of the state is made anew: to copy it costs as much as to process a small message."""
 
 
-copied = msgspec.msgpack.encode
+copied = msgspec.json.encode
+"""The form of states in their topic: parts of a state may still be as they were read from there."""
 
 
 @dataclass
@@ -76,7 +77,7 @@ class StateEntry(Generic[State]):
 
     def roll_back(self) -> Sequence[Message]:
         """Make it what it was at the last copy; return what must be taken again to make it what it was at `begin`."""
-        self.state = msgspec.msgpack.decode(self._copy, type=type(self.state))
+        self.state = msgspec.json.decode(self._copy, type=type(self.state))
         self.parts.roll_back()
         if self.attribute:
             setattr(self.state, self.attribute, self.parts)

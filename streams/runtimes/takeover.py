@@ -22,7 +22,6 @@ class Takeover:
     """Takes partitions over from the worker before.
 
     Args:
-        connection: The brokers.
         group: The consumer group that shares the partitions.
         engine: Holds the states.
         writer: Writes, and knows which messages came between its own.

@@ -23,7 +23,6 @@ class Trials:
     """The partitions of which messages are still to be tried.
 
     Args:
-        connection: The brokers.
         engine: What takes the messages afterwards.
         output: Takes the dead letters of those that are set aside.
         make: Makes the engine's processor anew, in another process; None: no message is tried.

@@ -30,9 +30,6 @@ class TooLarge(Exception):
 class Writer:
     """A producer that packs messages into batches by itself: a future for each message would cost more than its writing.
 
-    Args:
-        connection: The brokers.
-
     Attributes:
         sole: Of the partitions that it follows: whether anybody else has written there.
     """

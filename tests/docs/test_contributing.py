@@ -124,29 +124,13 @@ def run(tree: Path, *arguments: str, fails: bool = False) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(600)  # mypy reads all of it anew
-def test_the_processor_finds_its_place(tree: Path) -> None:
-    for block in all_shown("A processor", "python"):
-        place, _, content = block.partition("\n")
-        file = tree / place.removeprefix("# ")
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(content)
-    for change in all_shown("A processor", "diff"):
-        apply(change, tree)
-    run(tree, "-m", "ruff", "check", "processors", "tests/processors/loss_limit")
-    run(tree, "-m", "ruff", "format", "--check", "processors", "tests/processors/loss_limit")
-    checked = ("tests/processors/loss_limit", "tests/processors/test_packages.py", "tests/test_packages.py")
-    run(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", *checked, "tests/schedmate/services/test_telemetry.py")
-    run(tree, "-m", "mypy", "-p", "processors")
-    log = tree / "train.log"
-    log.write_text("".join(f"step {step} | loss {step} | step_time 0.2 s\n" for step in range(1, 401)))
-    analyzed = run(tree, "-m", "schedmate", "--set", "processors.largest_loss=100", "analyze", "train.log")
-    assert "The loss is 400, above 100." in analyzed
-    run(tree, "-m", "schedmate.document", "docs")
-    assert "schedmate_loss_limit_raised_total" in (tree / "docs" / "metrics.md").read_text()
-    assert "largest_loss" in run(tree, "-m", "schedmate", "config", "--example")
-    assert "largest_loss" in run(tree, "-m", "schedmate", "--set", "processors.largest_loss=0", "config", fails=True)
+@pytest.mark.parametrize("heading", ["A stage", "A notification channel"])
+def test_entry_points_and_classes_are_those_of_the_example(heading: str) -> None:
+    example = ROOT / "examples" / "plugin"
+    assert shown(heading, "toml") in (example / "pyproject.toml").read_text()
+    source = (example / "schedmate_site" / "loss_limit.py").read_text()
+    for line in (line.partition("  #")[0] for block in all_shown(heading, "python") for line in block.splitlines()):
+        assert line in source.splitlines()
 
 
 @pytest.mark.slow
@@ -165,7 +149,7 @@ def test_links_files_and_targets_that_are_named_exist() -> None:
     for path in re.findall(
         r"(?<![\w/])((?:tests|processors|examples|schedmate|scheduler_bridge|docs)/[\w./-]*\w)", TEXT
     ):
-        assert (ROOT / path).exists() or "loss_limit" in path, path
+        assert (ROOT / path).exists(), path
     makefile = (ROOT / "Makefile").read_text()
     for targets in re.findall(r"^ {4}make ([a-z -]+?)(?: {2,}|$)", TEXT, re.MULTILINE):
         assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets.split())

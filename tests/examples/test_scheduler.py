@@ -1,12 +1,9 @@
 """examples/scheduler: a scheduler that another distribution installs, used by its name."""
 
 import json
-import os
-import shutil
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +12,10 @@ import pytest
 from schedmate_records import BY_NAME, DecisionResult, JobEvent, Outcome, decode
 from streams.kafka import KafkaProducer, read_back
 from streams.transport import outgoing
-from tests.docs.pages import ROOT
+from tests.examples.installed import command, install_example, run, run_tests
 from tests.scheduler_bridge.findings import failure
 from tests.servers.kafka import Kafka
+from tests.waiting import until
 
 FAILED = {"state": "failed", "nodes": ["n1"], "user": "ada", "exit_code": 1}
 
@@ -25,50 +23,11 @@ FAILED = {"state": "failed", "nodes": ["n1"], "user": "ada", "exit_code": 1}
 @pytest.fixture(scope="module")
 def variables(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
     """Variables of a process that finds the example installed."""
-    directory = tmp_path_factory.mktemp("example")
-    source, target = directory / "source", directory / "installed"
-    shutil.copytree(ROOT / "examples" / "scheduler", source, ignore=shutil.ignore_patterns("__pycache__"))
-    how = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet", "--disable-pip-version-check")
-    install = [sys.executable, "-m", "pip", "install", *how, "--target", str(target), str(source)]
-    done = subprocess.run(install, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return {
-        **{name: value for name, value in os.environ.items() if not name.startswith("SCHEDMATE_")},
-        "PYTHONPATH": f"{target}{os.pathsep}{ROOT}",
-        "SCHEDMATE_CONFIG": os.devnull,
-    }
-
-
-def command(*arguments: str | Path) -> list[str]:
-    return [sys.executable, "-m", "schedmate", *map(str, arguments)]
-
-
-def run(variables: Mapping[str, str], *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(*arguments), env=dict(variables), capture_output=True, text=True, check=False, timeout=60
-    )
-
-
-def until(reached: Callable[[], Any], seconds: float = 60) -> Any:
-    deadline = time.monotonic() + seconds
-    while not (found := reached()):
-        assert time.monotonic() < deadline, "it did not come"
-        time.sleep(0.1)
-    return found
+    return install_example("scheduler", tmp_path_factory.mktemp("example"))
 
 
 def test_example_passes_the_tests_that_hold_for_every_actuator(variables: Mapping[str, str]) -> None:
-    tests = ROOT / "examples" / "scheduler" / "tests"
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={tests}", "-c", os.devnull, tests],
-        env={**variables, "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "4 passed" in done.stdout
+    assert "4 passed" in run_tests("scheduler", variables)
 
 
 def test_section_of_an_installed_scheduler_is_read_from_every_layer(

@@ -5,22 +5,19 @@ from typing import Any, cast
 import msgspec
 
 from processors.advise.predictors.sacct import NotAccounting, read_sacct
-from scheduler_bridge.schedulers.kubernetes.client import (
-    KINDS,
-    Informer,
-    Job,
-    KubernetesClient,
-    KubernetesError,
-    Node,
-    Pod,
-    QueuedWorkload,
-    WorkloadObject,
-    admits,
-    excluded_nodes,
-    pinned_nodes,
-)
+from scheduler_bridge.schedulers.kubernetes.client.client import KubernetesClient
+from scheduler_bridge.schedulers.kubernetes.client.errors import KubernetesError
+from scheduler_bridge.schedulers.kubernetes.client.objects import Node, Pod
+from scheduler_bridge.schedulers.kubernetes.client.placement import admits, excluded_nodes, pinned_nodes
+from scheduler_bridge.schedulers.kubernetes.client.store import Informer
+from scheduler_bridge.schedulers.kubernetes.client.workloads.batch_job import Job
+from scheduler_bridge.schedulers.kubernetes.client.workloads.kind import WorkloadObject
+from scheduler_bridge.schedulers.kubernetes.client.workloads.kinds import KINDS
+from scheduler_bridge.schedulers.kubernetes.client.workloads.kueue import QueuedWorkload
 from scheduler_bridge.schedulers.kubernetes.events.changes import changes as kubernetes_changes
-from scheduler_bridge.schedulers.ray.client import RayClient, RayConnection, RayError
+from scheduler_bridge.schedulers.ray.client.client import RayClient
+from scheduler_bridge.schedulers.ray.client.connection import RayConnection
+from scheduler_bridge.schedulers.ray.client.errors import RayError
 from scheduler_bridge.schedulers.ray.events.changes import RayPlacement
 from scheduler_bridge.schedulers.ray.events.changes import changes as ray_changes
 from scheduler_bridge.schedulers.slurm.client import (

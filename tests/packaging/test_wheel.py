@@ -9,15 +9,12 @@ from pathlib import Path
 import pytest
 
 import schedmate
-from schedmate.cli.man_pages import man_pages
 
 from .conftest import ROOMS, ROOT, pip
 
 pytestmark = pytest.mark.slow  # the wheel is built and installed
 
 NOT_SHIPPED = {"__pycache__"}
-MANUAL = f"schedmate-{schedmate.__version__}.data/data/share/man/man1"
-"""Goes to `share/man/man1` of the environment, where man looks for pages of the commands in its `bin`."""
 
 
 @pytest.fixture(scope="module")
@@ -57,19 +54,13 @@ def test_it_is_typed_and_licensed_and_holds_nothing_else(wheel: Path) -> None:
     packed = zipfile.ZipFile(wheel).namelist()
     assert {f"{room}/py.typed" for room in ROOMS} <= set(packed)
     information = f"schedmate-{schedmate.__version__}.dist-info"
-    assert {name.split("/")[0] for name in packed} == {*ROOMS, information, MANUAL.split("/", maxsplit=1)[0]}
+    assert {name.split("/")[0] for name in packed} == {*ROOMS, information}
     assert f"{information}/licenses/LICENSE" in packed
 
 
 def test_the_command_runs_from_it(installed: Path) -> None:
     answer = run(installed, sys.executable, str(installed / "bin" / "schedmate"), "--version")
     assert answer == f"schedmate {schedmate.__version__}\n"
-
-
-def test_every_command_has_its_manual_page(wheel: Path, installed: Path) -> None:
-    packed = {Path(name).name for name in zipfile.ZipFile(wheel).namelist() if name.startswith(f"{MANUAL}/")}
-    assert packed == set(man_pages())
-    assert packed == {page.name for page in (installed / "share/man/man1").iterdir()}
 
 
 def test_all_rooms_are_imported_from_it(installed: Path) -> None:

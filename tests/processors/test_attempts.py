@@ -8,6 +8,7 @@ import pytest
 
 from processors.attempts import AHEAD, CLAIMED
 from processors.job import JobProcessor
+from processors.placements import Placements
 from processors.state import JobState
 from schedmate_records import ErrorType, EventKind, Failure, JobEvent, LogChunk, Position, Record
 from tests.metric_values import value
@@ -150,10 +151,10 @@ def test_a_claimed_attempt_ends_nothing_of_a_reported_one() -> None:
     job = Job()
     job.take(job.event(0, EventKind.STARTED, "slurm", nodes=["n1"]), job.chunk(0, STEPS[:3]))
     job.take(*forged(job, [1]))
-    assert job.state.attempts[0].placements.until is None
+    assert job.state.attempts[0].state_of(PROCESSOR.stage(Placements)).until is None
     assert job.state.newest is job.state.attempts[0]
     job.take(job.event(1, EventKind.STARTED, "slurm", nodes=["n2"]))
-    assert job.state.attempts[0].placements.until is not None
+    assert job.state.attempts[0].state_of(PROCESSOR.stage(Placements)).until is not None
 
 
 @pytest.mark.parametrize("seed", range(8))

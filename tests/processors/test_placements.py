@@ -84,7 +84,10 @@ def test_claims_of_nodes_are_few_whatever_time_and_attempt_they_name(by: str, at
         else:
             made += len(job.started(time, [node], attempt, PIPE))
     assert made <= 3 * (CLAIMS + MADE_UP / 50) + REPEATED_A_RECORD * MADE_UP * (step_s > 0)
-    assert sum(len(each.placements.claimed) for each in job.state.attempts.values()) <= CLAIMS + MADE_UP / 50
+    assert (
+        sum(len(each.state_of(job.processor.stage(Placements)).claimed) for each in job.state.attempts.values())
+        <= CLAIMS + MADE_UP / 50
+    )
     assert value(job.processor.stage(Placements).metrics.refused) > 0
 
 

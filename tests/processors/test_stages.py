@@ -1,21 +1,16 @@
-"""Where stages are registered."""
+"""The stages that ship."""
 
-import msgspec
-import pytest
-
-from processors.job import JobProcessor
-from processors.settings import ProcessorSettings
-from processors.stage import Stage
-from processors.stages import StageStates, all_stages
+from processors.stages import SHIPPED, in_order, shipped_stages
 
 
-def test_each_stage_has_a_field_for_what_it_remembers() -> None:
-    assert [stage.name for stage in all_stages(ProcessorSettings())] == list(StageStates.__struct_fields__)
+def test_stages_that_ship_are_in_order() -> None:
+    stages = shipped_stages()
+    assert [type(stage) for stage in stages] == list(SHIPPED)
+    assert in_order(reversed(stages)) == stages
 
 
-def test_a_stage_without_a_field_is_refused_by_name_and_place() -> None:
-    class Forgotten(Stage[msgspec.Struct]):
-        name = "forgotten"
-
-    with pytest.raises(TypeError, match=r"`forgotten` of StageStates in processors/stages\.py for Forgotten"):
-        JobProcessor(stages=[Forgotten()])
+def test_each_stage_has_a_state_of_defaults_and_its_own_name() -> None:
+    stages = shipped_stages()
+    for stage in stages:
+        assert isinstance(stage.state(), stage.state)
+    assert len({stage.name for stage in stages}) == len(stages)

@@ -28,14 +28,9 @@ def test_changed_files_are_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["document", str(tmp_path)])
-    monkeypatch.setattr(document, "documents", lambda: {"metrics.md": "new", "man/schedmate.1": "same"})
-    (tmp_path / "man").mkdir()
-    (tmp_path / "man" / "schedmate.1").write_text("same")
-    (tmp_path / "man" / "schedmate-old.1").touch()
+    monkeypatch.setattr(document, "documents", lambda: {"metrics.md": "new", "rights.md": "same"})
+    (tmp_path / "rights.md").write_text("same")
     document.main()
-    assert capsys.readouterr().out.splitlines() == [
-        f"removed {tmp_path}/man/schedmate-old.1",
-        f"wrote {tmp_path}/metrics.md",
-    ]
+    assert capsys.readouterr().out.splitlines() == [f"wrote {tmp_path}/metrics.md"]
     document.main()
     assert capsys.readouterr().out == f"all 2 files below {tmp_path} are up to date\n"

@@ -9,9 +9,11 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from processors.diagnose import load
+from processors.settings import ProcessorSettings
 from schedmate.analysis.proposal import NoProposal, fire, pattern_of
+from schedmate.assembly import failure_table
 from schedmate.cli import app
-from schedmate_records import BY_NAME, Failure, Feedback, JobEvent, LogChunk, Position, decode
+from schedmate_records import BY_NAME, Failure, Feedback, JobEvent, LogChunk, Opinion, Position, decode
 from sinks.clickhouse import ClickHouseWriter
 from sinks.redis.changes import changes
 from streams.kafka import KafkaProducer, read_back
@@ -100,3 +102,44 @@ def test_from_a_persons_word_to_a_signature(
     log = tmp_path / "train.log"
     log.write_text(LINE.replace("7", "31") + "\n")
     assert "pump_lost" in run("signatures", "test", str(log)).output
+
+
+def test_corrections_change_who_decides(embedded: Embedded, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SCHEDMATE_CONFIG", os.devnull)
+    monkeypatch.setenv("SCHEDMATE_CLICKHOUSE__URL", embedded.url)
+    opinions = [
+        Opinion(by="rules", error_type="user_script", confidence=0.75),
+        Opinion(by="some-model", error_type="framework", confidence=0.9),
+    ]
+    writer = ClickHouseWriter(embedded.connect)
+
+    def correct(job: str) -> None:
+        wrong = Failure(id=f"v{job}", job=job, time=5.0, message="?", error_type="user_script", opinions=opinions)
+        word = Feedback(
+            id=f"f{job}",
+            job=job,
+            time=6.0,
+            user="ada",
+            cause="x",
+            line="x",
+            error_type="framework",
+            verdict_id=wrong.id,
+        )
+        writer.write([(Position("t", 0, int(job)), wrong), (Position("feedback", 0, int(job)), word)])
+
+    def corrected() -> dict[str, dict[str, dict[str, object]]]:
+        printed = CliRunner().invoke(app, ["models", "table"])
+        assert printed.exit_code == 0, printed.output
+        return tomllib.loads(printed.output)
+
+    for job in ("1", "2"):
+        correct(job)
+    assert corrected()["likely"]["high"]["cause"] == "rules"
+    correct("3")
+    row = corrected()["likely"]["high"]
+    assert (row["cause"], row["cases"], row["rules_right"], row["model_right"]) == ("model", 52, 48, 52)
+    assert corrected()["likely"]["low"]["cause"] == "rules"
+    file = tmp_path / "table.toml"
+    file.write_text(CliRunner().invoke(app, ["models", "table"]).output)
+    assert failure_table(ProcessorSettings(failure_table=str(file)))["likely"]["high"].cause == "model"
+    writer.close()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds a Kubernetes control plane from Go modules, for the tests on a real apiserver: etcd, kube-apiserver, kube-scheduler and
-# kube-controller-manager; and Helm. It takes some minutes of two cores, 400 MB for the binaries and some GB in Go's own caches, so it is made
-# on demand and not in CI. Needs Go 1.24 or newer.
+# kube-controller-manager; and Helm. It takes some minutes of two cores, 400 MB for the binaries and some GB in Go's own caches.
+# `make test` runs it in the background. Needs Go 1.24 or newer.
 #
 #   tests/servers/install-kubernetes.sh [DIRECTORY]     (.cache/kubernetes where none is given)
 set -eu

@@ -1,8 +1,8 @@
 """A real Kubernetes control plane on loopback: etcd, API server, scheduler, controller manager.
 
 Nodes are objects only, of 8 GPUs each; a thread stands in for their kubelets (`kubelets.py`).
-The binaries are built on demand (`tests/servers/install-kubernetes.sh`: minutes, 400 MB), and not in CI: what needs them skips, with the
-reason, where they are absent. Access is by RBAC: the tests run as users that have the rights of the Helm chart, and no more.
+`tests/servers/install-kubernetes.sh` builds the binaries (minutes, 400 MB); `make test` calls it. Tests that need them skip where they are
+absent. Access is by RBAC: the tests run as users that have the rights of the Helm chart, and no more.
 """
 
 import json
@@ -328,8 +328,8 @@ def running(kubelets: type[Kubelets] = Kubelets) -> Iterator[Kubernetes]:
     pytest.importorskip("kubernetes")
     if missing := [name for name in NAMES if not (BINARIES / name).exists()]:
         pytest.skip(
-            f"no {', '.join(missing)} in {BINARIES}: tests/servers/install-kubernetes.sh builds them (Go, minutes, 400 MB; not in CI "
-            "for that reason), or SCHEDMATE_TEST_KUBERNETES names another folder"
+            f"no {', '.join(missing)} in {BINARIES}: tests/servers/install-kubernetes.sh builds them (Go, minutes, 400 MB), "
+            "or SCHEDMATE_TEST_KUBERNETES names another folder"
         )
     root = Path(tempfile.mkdtemp(prefix="kubernetes-"))
     cluster = Kubernetes(root, kubelets)

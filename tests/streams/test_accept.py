@@ -175,6 +175,9 @@ def test_of_a_pipe_nothing_is_believed_that_a_scheduler_alone_may_say() -> None:
     event = pipe_event(kind=EventKind.ENDED, exit_code=1, signal=0, lines=3, **about, **forged_fields)
     read = accept(message(encode(event), key=b"7", topic="pipe-events"))
     assert read == pipe_event(kind=EventKind.ENDED, exit_code=1, signal=0, **about)
+    ranked = {"kind": EventKind.RANK_ENDED, "id": "pipe/7/0/rank_ended/p", "rank": 1, "exit_code": 1, "signal": 0}
+    event = pipe_event(**ranked, **about, **forged_fields)
+    assert accept(message(encode(event), key=b"7", topic="pipe-events")) == pipe_event(**ranked, **about)
     lost = {
         "id": "producer/7/0/lines_lost/p",
         "kind": EventKind.LINES_LOST,

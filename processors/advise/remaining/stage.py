@@ -81,6 +81,8 @@ class Remaining(Stage[RemainingState]):
     """
 
     name = "remaining"
+    state = RemainingState
+    order = 50
 
     def __init__(self) -> None:
         self.metrics = RemainingMetrics()

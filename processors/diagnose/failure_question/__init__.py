@@ -2,6 +2,7 @@
 
 from .opinions import ModelOpinions, OpinionMetrics, OpinionState
 from .prompt import prepare
+from .table import Table
 from .track_record import TrackRecord
 
-__all__ = ["ModelOpinions", "OpinionMetrics", "OpinionState", "TrackRecord", "prepare"]
+__all__ = ["ModelOpinions", "OpinionMetrics", "OpinionState", "Table", "TrackRecord", "prepare"]

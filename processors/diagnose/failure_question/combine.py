@@ -11,7 +11,6 @@ import msgspec
 
 from schedmate_records import (
     RULES,
-    Certainty,
     Component,
     ErrorType,
     Evidence,
@@ -25,11 +24,9 @@ from schedmate_records import (
 
 from ..ending import Ending
 from .question import opinion_of_rules
-from .table import Table, band, shipped
+from .table import CONFIDENCE, Table, band, shipped
 from .words import ABOUT, ERROR, HEALTH
 
-CONFIDENCE = {Certainty.LOW: 0.3, Certainty.MEDIUM: 0.6, Certainty.HIGH: 0.9}
-"""Confidence of a model's opinion, by the certainty that it states."""
 DOUBTED = 0.8
 """Share of their confidence that the rules keep where the model contradicts them."""
 EVIDENCE = 6

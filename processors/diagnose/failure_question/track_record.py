@@ -27,4 +27,4 @@ class TrackRecord:
             if rules is not None and given is not None and rules.confidence >= LIKELY:
                 self.answers += 1
                 self.agreed += grounded(given, answer.lines) and rules.agrees(opinion_of_model(given, answer.model))
-            return 2 * self.agreed >= self.answers
+            return not self.answers or 2 * self.agreed > self.answers  # random answers agree in a quarter

@@ -15,6 +15,10 @@ _SPANS = (6, 24, 72)
 """Hours over which demand is summarised by its mean, deviation and extremes."""
 _UPPER = 0.9
 """Quantile that gives the deviation. It is the guarantee of the default settings."""
+_LEAST = 0.05
+"""Least deviation over that of the organisation's demand. Where the two quantiles almost agree, errors in units of the deviation have no
+bound, and a few of them widen all calibrated intervals. At 0.01, the margin on 15 days of synthetic demand was 15 deviations in one of ten
+draws, at 0.05 at most 6, and the quantile loss was a quarter less; on the traces of the benchmark both are equal within 3 %."""
 
 
 class BoostedTrees:
@@ -59,8 +63,7 @@ class BoostedTrees:
             raise ValueError("expected a model that has learned: call fit first")
         x = self._features(windows)
         median, upper = (apply(model, x).reshape(len(windows), -1) for model in self._models)
-        # A hundredth of the scale keeps the deviation above 0 where both quantiles agree.
-        deviation = np.maximum((upper - median) / NormalDist().inv_cdf(_UPPER), 0.01)
+        deviation = np.maximum((upper - median) / NormalDist().inv_cdf(_UPPER), _LEAST)
         scale = self._scale[windows.organisation][:, None]
         return Forecast(windows.past[:, -1:] + scale * median, scale * deviation)
 

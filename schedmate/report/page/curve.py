@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from ...top.sparkline import share_of
+from ...top.sparkline import share_of, widened
 
 WIDTH, HEIGHT, LEFT, TOP, FOOT = 720, 150, 62, 20, 130
 
@@ -14,7 +14,7 @@ def curve(title: str, points: Sequence[tuple[int, float]]) -> str:
     if len(known) < 2:
         return ""
     first, last = known[0][0], known[-1][0]
-    low, high = min(value for _, value in known), max(value for _, value in known)
+    low, high = widened(min(value for _, value in known), max(value for _, value in known))
     path = "M" + "L".join(
         f"{LEFT + (WIDTH - LEFT) * share_of(line, first, last):.1f} {FOOT - (FOOT - TOP) * share_of(value, low, high):.1f}"
         for line, value in known

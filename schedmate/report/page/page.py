@@ -1,13 +1,13 @@
 """Assembles the page. The content of a log is text there: no mark-up, and nothing that runs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 from string import Template
 
 from ...analysis.analysis import Analysis
 from ...terminal import printable
-from ..report import Part, Row, headline, parts, summary
+from ..report import Part, Quote, Row, headline, parts, state_sentence, summary
 from .curve import curve
 
 
@@ -20,31 +20,60 @@ def page(analyses: Sequence[Analysis], explain: bool = False) -> str:
 
 def _overview(analyses: Sequence[Analysis]) -> str:
     rows = "\n".join(
-        f'<tr><td><a href="#log{place}">{_text(each.file)}</a></td><td{_colour(each)}>{_text(summary(each))}</td></tr>'
+        f'<tr><td><a href="#log{place}">{_text(each.file)}</a></td><td class="{_colour(each)}">{_text(summary(each))}</td></tr>'
         for place, each in enumerate(analyses)
     )
     return f"<table>\n<thead><tr><th>Log</th><th>Result</th></tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
 
 
 def _log(place: int, analysis: Analysis, explain: bool) -> str:
+    """Return the section of a log, in the order of a job's page: state, quoted line, what to do, progress, curves, evidence."""
     points = analysis.points
-    curves = [
-        curve("step time, s", [(each.line, each.seconds) for each in points if each.seconds is not None]),
-        curve("loss", [(each.line, each.loss) for each in points if each.loss is not None]),
-    ]
-    body = "\n".join(_part(each, analysis) for each in parts(analysis, explain))
-    return f'<section id="log{place}">\n<h2>{_text(headline(analysis))}</h2>\n{"".join(curves)}<dl>\n{body}\n</dl>\n</section>'
+    curves = curve("step time, s", [(each.line, each.seconds) for each in points if each.seconds is not None]) + curve(
+        "loss", [(each.line, each.loss) for each in points if each.loss is not None]
+    )
+    named = _by_name(parts(analysis, explain))
+    first = [named.pop(name) for name in ("to do", "progress", "speed") if name in named]
+    quotes = [each for each in named.get("verdict", []) if isinstance(each, Quote)][:1]
+    sentence = "" if analysis.signs is not None else _capitalised(state_sentence(analysis))
+    state = f'<p class="state{_colour(analysis)}">{_text(sentence)}</p>\n' if sentence else ""
+    rest = _list(named.values())
+    if curves or first:
+        rest = f"<details open><summary>Evidence</summary>\n{rest}</details>\n"
+    return (
+        f'<section id="log{place}">\n<h2>{_text(headline(analysis))}</h2>\n{state}{"".join(map(_part, quotes))}'
+        f"{_list(first)}{curves}{rest}</section>"
+    )
 
 
-def _part(part: Part, analysis: Analysis) -> str:
+def _by_name(found: Iterable[Part]) -> dict[str, list[Part]]:
+    """Return parts by the name of their row; a row without a name and a quote belong to the row before."""
+    named: dict[str, list[Part]] = {}
+    last: list[Part] = []
+    for each in found:
+        if isinstance(each, Row) and each.name:
+            last = named.setdefault(each.name, [])
+        last.append(each)
+    return named
+
+
+def _list(groups: Iterable[Iterable[Part]]) -> str:
+    body = "\n".join(_part(each) for group in groups for each in group)
+    return f"<dl>\n{body}\n</dl>\n" if body else ""
+
+
+def _part(part: Part) -> str:
     if isinstance(part, Row):
-        colour = _colour(analysis) if part.name == "verdict" else ""
-        return f"<dt>{_text(part.name)}</dt><dd{colour}>{_text(part.text)}</dd>"
+        return f"<dt>{_text(part.name)}</dt><dd>{_text(part.text)}</dd>"
     return f"<pre>{part.line} | {_text(part.text)}</pre>"
 
 
 def _colour(analysis: Analysis) -> str:
-    return ' class="failed"' if analysis.failure else ""
+    return " failed" if analysis.failure else ""
+
+
+def _capitalised(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _text(text: str) -> str:

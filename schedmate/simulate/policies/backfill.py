@@ -28,16 +28,23 @@ class Backfilled:
     Args:
         key: What the queue is sorted by; equals keep the order of the trace.
         by_pods: Each pod goes to the node that fits best, instead of the whole job to as few nodes as possible.
+        running: Estimated duration of a running job, in seconds; by default that of its submission.
     """
 
     polls = False
 
-    def __init__(self, key: Callable[[Run], float], *, by_pods: bool = False) -> None:
+    def __init__(
+        self,
+        key: Callable[[Run], float],
+        *,
+        by_pods: bool = False,
+        running: Callable[[Run], float] | None = None,
+    ) -> None:
         self._key = key
         self._by_pods = by_pods
         self._place: Place = best_fit if by_pods else consolidated
         self._queue: list[tuple[float, int, Run]] = []
-        self._ends = ExpectedEnds(_estimate)
+        self._ends = ExpectedEnds(running or _estimate)
 
     def submit(self, run: Run, now: float) -> None:
         """Queue a job."""

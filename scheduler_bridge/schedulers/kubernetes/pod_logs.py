@@ -14,21 +14,16 @@ import structlog
 
 from schedmate_records import LogChunk
 
-from .client import (
-    Informer,
-    Job,
-    KubernetesClient,
-    KubernetesError,
-    KubernetesNotFound,
-    Meta,
-    Pod,
-    WorkloadObject,
-    incarnation_of,
-    job_id,
-    kind_of,
-    main_container,
-    present_attempt,
-)
+from .client.attempts import present_attempt
+from .client.client import KubernetesClient
+from .client.errors import KubernetesError, KubernetesNotFound
+from .client.lineage import incarnation_of, job_id
+from .client.objects import Meta, Pod
+from .client.resources import main_container
+from .client.store import Informer
+from .client.workloads.batch_job import Job
+from .client.workloads.kind import WorkloadObject
+from .client.workloads.kinds import kind_of
 
 log = structlog.get_logger(__name__)
 
@@ -56,7 +51,6 @@ class PodLogs:
     Args:
         directory: `/var/log/pods`.
         node: This node, as Kubernetes calls it.
-        client: The cluster.
     """
 
     def __init__(self, directory: Path, node: str, client: KubernetesClient) -> None:
@@ -140,40 +134,25 @@ class PodLogs:
         if isinstance(owner, Job) and (whole := self._owner_of(owner.metadata)):
             owner = whole  # a Job of a JobSet is a part of that
         return container.name, LogChunk(
-            job=job_id(owner.metadata, "" if isinstance(owner, Job) else owner.WORD),
+            job=job_id(owner.metadata, owner.WORD),
             attempt=present_attempt(owner),
             incarnation=incarnation_of(owner.metadata),
             node=self._node,
-            rank=rank_of(pod, owner),
+            rank=owner.rank(pod),
             lines=[],
             time=0.0,
         )
 
-    def _owner_of(self, meta: Meta) -> Job | WorkloadObject | None:
+    def _owner_of(self, meta: Meta) -> WorkloadObject | None:
         """Return the job that an object belongs to; None where it belongs to none of a known kind."""
         owner = meta.controller
-        kind = kind_of(owner) if owner else None
-        if owner is None or not (kind or (owner.kind == "Job" and owner.api_version.startswith("batch/"))):
+        if owner is None or (kind := kind_of(owner)) is None:
             return None
         try:
-            found: Job | WorkloadObject = (
-                self._client.workload(kind, meta.namespace, owner.name)
-                if kind
-                else self._client.job(meta.namespace, owner.name)
-            )
+            found = self._client.workload(kind, meta.namespace, owner.name)
         except KubernetesNotFound:
             return None
         return found if found.metadata.uid == owner.uid else None  # else deleted, and another of its name made since
-
-
-def rank_of(pod: Pod, job: Job | WorkloadObject) -> int:
-    """Return the rank of a pod: its completion index in an Indexed Job. The pods of other Jobs have no order: all are 0."""
-    if isinstance(job, WorkloadObject):
-        return job.rank(pod)
-    index = pod.metadata.annotations.get("batch.kubernetes.io/job-completion-index", "")
-    # Six digits are enough for an index, and keep the number small.
-    numbered = job.spec.completion_mode == "Indexed" and index.isascii() and index.isdecimal() and len(index) <= 6
-    return int(index) if numbered else 0
 
 
 def _is_log(name: str) -> bool:

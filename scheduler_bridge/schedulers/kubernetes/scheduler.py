@@ -34,7 +34,7 @@ class KubernetesScheduler(Scheduler):
     def actuator(self, settings: SchedulerSettings) -> Actuator:
         """Return the actuator of the cluster of the pod, or of the kubeconfig."""
         from .actuator import KubernetesActuator
-        from .client import KubernetesClient
+        from .client.client import KubernetesClient
 
         return KubernetesActuator(KubernetesClient.connect())
 
@@ -52,7 +52,7 @@ class KubernetesScheduler(Scheduler):
 
         Example: `schedmate watch-scheduler kubernetes --namespace research`
         """
-        from .client import KubernetesClient
+        from .client.client import KubernetesClient
         from .events import KubernetesWatcher
 
         return KubernetesWatcher(

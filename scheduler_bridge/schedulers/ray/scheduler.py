@@ -34,7 +34,8 @@ class RayScheduler(Scheduler):
     def actuator(self, settings: SchedulerSettings) -> Actuator:
         """Return the actuator of the cluster that Ray's variables name."""
         from .actuator import RayActuator
-        from .client import RayClient, RayConnection
+        from .client.client import RayClient
+        from .client.connection import RayConnection
 
         return RayActuator(RayClient(RayConnection.find()))
 
@@ -51,7 +52,8 @@ class RayScheduler(Scheduler):
 
         Example: `schedmate watch-scheduler ray --address http://ray-head:8265`
         """
-        from .client import RayClient, RayConnection
+        from .client.client import RayClient
+        from .client.connection import RayConnection
         from .events import RayWatcher
 
         file = checkpoint or settings.producer.directory / "ray-events.json"

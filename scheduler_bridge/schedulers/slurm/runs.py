@@ -6,11 +6,7 @@ from .client import SlurmClient
 
 
 class SlurmRuns:
-    """Asks Slurm on a thread of its own, and remembers the answers.
-
-    Args:
-        client: Slurm.
-    """
+    """Asks Slurm on a thread of its own, and remembers the answers."""
 
     def __init__(self, client: SlurmClient | None = None) -> None:
         names = (client or SlurmClient()).names

@@ -8,7 +8,7 @@ SELECT
     round(sum(gpus * dateDiff('millisecond', started, assumeNotNull(ended))) / 3600000, 3) AS gpu_hours,
     count() AS attempts,
     uniqExact(job) AS jobs,
-    countIf(gpus = 0) AS attempts_of_unknown_gpus
+    countIf(isNull(gpus)) AS attempts_of_unknown_gpus
 FROM attempts
 INNER JOIN verdicts USING (job, attempt, incarnation)
 WHERE ended IS NOT NULL AND ended > now() - toIntervalWeek({weeks:UInt32})

@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable, Iterable
 
 import structlog
-from prometheus_client import Counter, Gauge
 
 from schedmate_records import GpuSample
+from schedmate_records.metrics import MetricFactory
 
 from ...transport import Producer, outgoing
 from ..shipper import Envelope, Shipper, Source
@@ -21,30 +21,18 @@ class GpuAgentMetrics:
     """What the agent did. What became of the samples on their way is in the shipper's counters."""
 
     def __init__(self) -> None:
-        self.samples = Counter("schedmate_gpu_agent_samples", "Samples taken.", registry=None)
-        self.xids = Counter("schedmate_gpu_agent_xids", "Xid events seen.", registry=None)
-        self.gpus = Gauge("schedmate_gpu_agent_gpus", "GPUs in the last round.", registry=None)
-        self.gpus_failing = Gauge(
-            "schedmate_gpu_agent_gpus_failing",
-            "GPUs that could not be read completely in the last round.",
-            registry=None,
+        make = MetricFactory("schedmate_gpu_agent")
+        self.samples = make.counter("samples", "Samples taken.")
+        self.xids = make.counter("xids", "Xid events seen.")
+        self.gpus = make.gauge("gpus", "GPUs in the last round.")
+        self.gpus_failing = make.gauge("gpus_failing", "GPUs that could not be read completely in the last round.")
+        self.rounds_failed = make.counter("rounds_failed", "Rounds in which nothing could be sampled.")
+        self.rounds_missed = make.counter(
+            "rounds_missed", "Rounds left out because the one before took longer than the interval."
         )
-        self.rounds_failed = Counter(
-            "schedmate_gpu_agent_rounds_failed", "Rounds in which nothing could be sampled.", registry=None
-        )
-        self.rounds_missed = Counter(
-            "schedmate_gpu_agent_rounds_missed",
-            "Rounds left out because the one before took longer than the interval.",
-            registry=None,
-        )
-        self.recording_failed = Gauge(
-            "schedmate_gpu_agent_recording_failed", "1 once the recording had to be given up.", registry=None
-        )
-        self.last_round = Gauge(
-            "schedmate_gpu_agent_last_round_timestamp_seconds",
-            "When a round last succeeded, in seconds since 1970.",
-            unit="seconds",
-            registry=None,
+        self.recording_failed = make.gauge("recording_failed", "1 once the recording had to be given up.")
+        self.last_round = make.gauge(
+            "last_round_timestamp_seconds", "When a round last succeeded, in seconds since 1970.", unit="seconds"
         )
 
 
@@ -55,7 +43,6 @@ class GpuAgent:
         source: GPUs, or a recording of some. Closed at the end of `run`.
         connect: Connects to the broker; called in another thread, and again after the broker refused.
         interval: Seconds between samples.
-        clock: Seconds since 1970.
         recorder: Where samples are recorded, too. Closed at the end of `run`.
         close_seconds: How long the last samples are still sent at the end.
         stop: Ends `run` when set.

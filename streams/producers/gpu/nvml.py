@@ -45,7 +45,6 @@ class NvmlSource:
 
     Args:
         node: Name that the samples carry: the scheduler's name of this machine.
-        clock: Seconds since 1970.
         owner: Finds the job of a process.
 
     Raises:

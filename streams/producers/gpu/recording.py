@@ -87,7 +87,6 @@ class RecordingSource:
     of a file that was cut off while being written is its end.
 
     Args:
-        path: The recording.
         loop: Begin again at the end, for ever.
         node: Name that the samples carry; None keeps the recorded one.
         clock: Seconds since 1970, for the samples' time.

@@ -54,20 +54,18 @@ def test_random_victims_are_no_more_than_the_pods_need() -> None:
     assert runs["gang"].first_start == NOW + 35
 
 
-def test_undisturbed_high_priority_jobs_leave_whole_nodes_to_gangs() -> None:
-    # Node 0 has `first` and a spot job that came when node 1 was taken; then node 1 is idle. `second` goes to node 1, where it must evict
-    # nobody, and `whole` waits for it. Placed as if no spot job were there it goes to node 0, in the spot job's place; that job goes on on
-    # node 1, and goes for `whole` as well.
+def test_ours_evicts_every_five_minutes_where_nothing_becomes_free_until_then() -> None:
+    # Node 0 is free again at NOW + 200, so that `patient` evicts nobody. `urgent` comes when nothing will become free.
     jobs = [
-        job("first", NOW, 9000, 4),
-        job("block", NOW + 1, 10, 8),
-        spot("low", NOW + 2, 9000, 4),
-        job("second", NOW + 20, 5000, 4),
-        job("whole", NOW + 60, 10, 8),
+        job("first", NOW, 200, 8),
+        spot("low", NOW, 9000, 8),
+        job("patient", NOW + 20, 5000, 8),
+        job("urgent", NOW + 310, 10, 8),
     ]
-    usual, undisturbed = run(jobs, managed("ours"), [8, 8]), run(jobs, managed("ours, undisturbed"), [8, 8])
-    assert usual["whole"].first_start == NOW + 5020
-    assert (undisturbed["whole"].first_start, undisturbed["low"].evictions) == (NOW + 60 + 30, 2)
+    gfs, ours = run(jobs, managed("gfs"), [8, 8]), run(jobs, managed("ours"), [8, 8])
+    assert (gfs["patient"].first_start, gfs["low"].evictions) == (NOW + 50, 2)
+    assert (ours["patient"].first_start, ours["urgent"].first_start) == (NOW + 200, NOW + 600 + 30)
+    assert ours["low"].evictions == 1
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ LEAST, ROW = 4, 3
 def taken(values: list[float], level: Level | None = None) -> list[Crossing]:
     level = level or Level()
     return [
-        level.take(value, float(index), None, lambda kept: 2 * max(kept), least=LEAST, row=ROW)
+        level.add_value(value, float(index), None, lambda kept: 2 * max(kept), least=LEAST, row=ROW)
         for index, value in enumerate(values)
     ]
 

@@ -48,8 +48,8 @@ def test_a_path_that_is_too_long_or_holds_marks_of_control_is_left_out() -> None
     [("/run/step10/model.pt", "/run/step10"), ("/run/step10/a/b.pt", "step10"), ("a.pt", "a.pt")],
 )
 def test_what_stands_within_a_path(inner: str, outer: str) -> None:
-    assert places.within(inner, outer)
+    assert places.is_within(inner, outer)
 
 
 def test_a_longer_name_is_another_place() -> None:
-    assert not places.within("/run/step100/model.pt", "/run/step10")
+    assert not places.is_within("/run/step100/model.pt", "/run/step10")

@@ -27,7 +27,6 @@ PROGRESS = [
     "step 9 | loss: nan | dt: 5.01ms",
     "Epoch[3]\tSpeed: 812.50 samples/sec",
     "Iteration:   0%|          | 0/40 [00:00<?, ?it/s]",
-    "Episode: 12, moves: 210, reward: -4, avg. reward: -4.5",
     "  Train - CE: 0.25, KL: 0.5, acc: 81.5%",
     "training error: step 12 loss 0.4",
 ][:-1]

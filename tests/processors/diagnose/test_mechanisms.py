@@ -5,7 +5,7 @@ import pytest
 from processors.diagnose import FailureHandler
 from schedmate_records import Component, ErrorType
 
-from .jobs import PROGRESS, run
+from .jobs import BUG, PROGRESS, run
 from .test_root import line, verdict
 
 INFRASTRUCTURE, FRAMEWORK, USER, OTHER = (
@@ -24,6 +24,17 @@ INFRASTRUCTURE, FRAMEWORK, USER, OTHER = (
         ("rdma mlx5_2: post_send_nop:81:(pid 4): wait on completion failed. status -110", INFRASTRUCTURE, "network", True),
         ("mlx5_core 17:00.0: mlx5_cmd_out_err:8:(pid 5): CREATE_MKEY failed, status bad state(0x9)", INFRASTRUCTURE, "network", True),
         ("009 (51.001.000) 2026-04-02 09:12:40 Job was aborted.", OTHER, "none", True),
+        ("cuFFT error: 6", FRAMEWORK, "none", False),
+        ("RuntimeError: cuBLAS API failed with status 14", FRAMEWORK, "none", False),
+        ("[2]<stderr>:cudnnBackendExecute failed: error code 5003 (conv.cc:7)", FRAMEWORK, "none", False),
+        ("cusolverDnCreate returned status 2", USER, "none", False),
+        ("=>> PBS: job killed: cput 7300 exceeded limit 7200", OTHER, "none", False),
+        ("    Exit_status = -27", INFRASTRUCTURE, "node", False),
+        ("    Exit_status = 271", OTHER, "none", True),
+        ("failed       37  : qmaster enforced h_rt, h_cpu, or h_vmem limit", OTHER, "none", False),
+        ("failed       100 : assumedly after job", OTHER, "none", True),
+        ("TERM_SWAP: job killed after reaching LSF swap usage limit.", INFRASTRUCTURE, "node", False),
+        ("Exited by signal 9.", OTHER, "none", True),
         ("Usage of EmptyDir volume \"scratch\" exceeds the limit \"10Gi\".", INFRASTRUCTURE, "storage", False),
         ("libibverbs: ibv_reg_mr failed, raise the memlock limit", INFRASTRUCTURE, "node", False),
         ("/bin/bash: line 1: ibv_devinfo: command not found", USER, "none", False),
@@ -49,3 +60,40 @@ def test_lost_peer_after_the_end_of_the_training_is_no_failure(handler: FailureH
     assert verdict(handler, [lost]).error_type is INFRASTRUCTURE
     after = verdict(handler, ["Training finished.", "CUDA error: uncorrectable ECC error encountered"])
     assert after.error_type is INFRASTRUCTURE
+
+
+@pytest.mark.parametrize("line", ["cublasSgemm: status 0", "cuDNN version 8", "Exit_status=0", "failed       0"])
+def test_status_codes_of_success_are_no_failure(handler: FailureHandler, line: str) -> None:
+    assert run(handler, [*PROGRESS, line])[0] == []
+
+
+@pytest.mark.parametrize(
+    "start", ["[launcher] attempt 2 of 3", "Restart 2: launching train.py", "Starting training run (attempt 2)"]
+)
+def test_newest_start_decides_the_verdict(handler: FailureHandler, start: str) -> None:
+    few = PROGRESS[:2]
+    lines = [*few, "RuntimeError: CUDA error: uncorrectable ECC error encountered", start, *few]
+    assert {one.error_type for one in run(handler, lines)[0][-1:]} <= {ErrorType.NONE}
+    assert run(handler, [*lines, *BUG])[0][-1].signature == "KeyError"
+    assert run(handler, lines[:-2])[0][-1].faulty_component is Component.GPU
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["tests/test_node.py::test_ecc FAILED", "E   AssertionError: CUDA error: uncorrectable ECC error encountered", "=== 1 failed ==="],
+        ['+ grep -c "Bus error" train.log', "0", "+ echo no bus errors"],
+        ["[simulate] injecting fault: NCCL error: unhandled system error", "[simulate] ok"],
+        ["skipped: test_two_gpus (NCCL error: unhandled system error without NVLink)", "ok 12 tests"],
+        ["WARN health: node n7 had Xid 79 yesterday, excluded"],
+        ["kernel: [123.4] nfs: server fs1 not responding, still trying", "kernel: [130.4] nfs: server fs1 OK", *PROGRESS[:1]],
+        ["retry 1/5: ssh: connect to host n7 port 22: Connection timed out", "connected to n7"],
+        ["parser.add_argument('--oom', help='what to do when Out of memory: Killed process occurs')"],
+        ["usage: gpu-check [-h]", "  --ecc        fail on uncorrectable ECC errors"],
+        ["ReadTimeoutError: Read timed out.", "download failed (attempt 1 of 3), trying again", *PROGRESS[:1]],
+        ["$ dmesg | grep -i xid", '$ nvidia-smi -q | grep -i "fallen off the bus"'],
+    ],
+)  # fmt: skip
+def test_line_about_a_fault_blames_no_node(handler: FailureHandler, lines: list[str]) -> None:
+    found, _ = run(handler, [*PROGRESS[:9], *lines])
+    assert not found or found[-1].error_type is not INFRASTRUCTURE

@@ -50,6 +50,27 @@ def test_columns_that_contradict_the_lines_change_nothing(columns: list[ColumnMe
     assert getattr(metric, field) == getattr(plain, field)
 
 
+def test_printed_unit_is_kept_though_a_clock_agrees_with_another() -> None:
+    lines = [f"zug {10 * at} obj {3 / at:.4f} dauer 100.0s" for at in range(1, 41)]
+    text, sample = "zug {} obj {} dauer {}s", lines[0]
+    metric = metric_of(Job(stated((text, sample, [STEP, LOSS, MS]))).print_lines(lines))
+    assert metric.step_time_s is None or metric.step_time_s == pytest.approx(0.1)
+    assert metric.method != "model", "100 s are not 100 ms"
+
+
+def test_counter_of_a_single_line_is_no_step_beside_many_reports() -> None:
+    lines = [f"{{'loss': {3 / at:.4f}, 'epoch': {at / 10}}}" for at in range(1, 20)]
+    bar = "examples: 100%|####| 1/1 [00:00<00:00,  7.91example/s]"
+    report = (
+        "{{'loss': {}, 'epoch': {}}}",
+        lines[0],
+        [ColumnMeaning(0, ColumnRole.LOSS), ColumnMeaning(1, ColumnRole.EPOCH)],
+    )
+    known = stated(report, ("examples: {}%|####| {}/{} [{}<{}, {}example/s]", bar, [ColumnMeaning(1, ColumnRole.STEP)]))
+    plain = metric_of(Job().print_lines([bar, *lines]))
+    assert metric_of(Job(known).print_lines([bar, *lines])).step == plain.step
+
+
 def test_loss_that_the_rules_name_is_not_replaced_by_an_unnamed_column() -> None:
     lines = [f"step {at} loss {3 / at:.4f} x {0.01 * at:.4f}" for at in range(1, 40)]
     columns = [STEP, ColumnMeaning(2, ColumnRole.LOSS)]

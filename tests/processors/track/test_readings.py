@@ -1,9 +1,13 @@
 """Which reading of a printed time the evidence favours."""
 
+import pytest
+
 from processors.track.reports import Report
 from processors.track.series import points, template_of
 from processors.track.step_time_candidates import THRESHOLD
 from processors.track.summary import summarise
+
+from .expecting import track
 
 
 def reports(seconds_apart: float, stride: int = 10, **times: float) -> list[Report]:
@@ -51,3 +55,28 @@ def test_points_for_a_person() -> None:
     assert made[0].seconds is None
     assert all(point.seconds is not None and abs(point.seconds - 0.5) < 1e-6 for point in made[1:])
     assert template_of(window[0]) == "step {} time"
+
+
+RATES = tuple(218.03 + seconds for seconds in (-1.5, 0.7, 1.1, -0.4, 0.0, 0.9, -0.8, 0.3)) * 4
+"""Seconds of steps that a log prints as 0.005 it/s, which alone would be 200 s a step."""
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "step {step}/100 loss {loss:.3f} {rate:.3f} it/s {seconds:.2f} s/it",
+        "step {step}/100 loss {loss:.3f} ({seconds:.2f} s/it, {rate:.3f} it/s)",
+        "{{'loss': {loss:.3f}, 'train_steps_per_second': {rate:.3f}, 'step': {step}, 'sec_per_it': {seconds:.2f}}}",
+    ],
+    ids=["rate first", "time first", "json"],
+)
+@pytest.mark.parametrize("sizes", [[], [10, 20, 5]])
+def test_of_one_speed_in_two_forms_the_one_with_more_digits_is_given(form: str, sizes: list[int]) -> None:
+    lines = [
+        line
+        for step, seconds in enumerate(RATES, 1)
+        for line in form.format(step=step, loss=2 - step / 100, rate=1 / seconds, seconds=seconds).split("\n")
+    ]
+    metric, _ = track(lines, sizes=sizes)
+    assert metric
+    assert metric.step_time_s == pytest.approx(218, rel=0.01)

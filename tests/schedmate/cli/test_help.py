@@ -1,21 +1,25 @@
 """Help shows commands as manuals do: no type behind a flag, and capitals for the values that a person types."""
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from schedmate.cli import COMMANDS, app
-from schedmate.cli.man_pages import man_pages
 
-PATHS = sorted(
-    {
-        tuple(line.removeprefix(".B schedmate").replace("\\-", "-").split())
-        for page in man_pages().values()
-        for line in page.splitlines()
-        if line.startswith(".B schedmate")
-    }
-)
+
+def paths(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the words that call `command`, and each command below it."""
+    yield path
+    context = command.context_class(command)
+    for name in command.list_commands(context) if hasattr(command, "list_commands") else ():
+        yield from paths(command.get_command(context, name), (*path, name))
+
+
+PATHS = sorted(paths(typer.main.get_command(app)))
 
 
 def help_of(*command: str) -> str:
@@ -41,6 +45,13 @@ def test_usage_puts_optional_arguments_alone_in_brackets() -> None:
 def test_a_limit_of_a_number_and_a_choice_stay_in_the_help() -> None:
     assert re.search(r"--limit +INTEGER \[x>=1\]", help_of("status"))
     assert re.search(r"--format +<?table\|json\|csv\|html>?", help_of("analyze"))
+
+
+def test_the_help_of_advise_shows_how_a_source_tree_is_read() -> None:
+    text = help_of("advise")
+    assert re.search(r"--metadata +Show what the job trains", text)
+    assert re.search(r"--tree +PATH +Directory of the source tree", text)
+    assert "advise --metadata --tree" in text
 
 
 def test_every_command_is_in_the_help_of_the_program() -> None:

@@ -1,4 +1,4 @@
-"""`schedmate notify`: which channels the settings name, and the command between a real Kafka and a real HTTP server."""
+"""`schedmate notify`: the channels that the settings configure, and the command between a real Kafka and a real HTTP server."""
 
 import os
 import signal
@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from schedmate.cli.notify import channels
 from schedmate.notifications.urgency import Urgency
-from schedmate.settings.settings import NotifySection, SettingsError
+from schedmate.plugins.channels import open_channels
+from schedmate.settings.settings import NotifySection, PluginSections, SettingsError
 from streams.kafka import KafkaProducer
 from streams.transport import outgoing
 from tests.schedmate.notifications.test_notifier import DECISION, Web, result
@@ -21,23 +21,25 @@ from tests.servers.kafka import Kafka
 def test_each_channel_with_its_severity(tmp_path: Path) -> None:
     secret = tmp_path / "slack"
     secret.write_text("https://hooks.example.org/T/B/x\n")
-    found = channels(NotifySection(webhook="https://a.example.org", slack_file=secret, smtp="mail:25"))
-    assert {channel.name: least for channel, least in found.items()} == {
+    found = open_channels(
+        NotifySection(webhook="https://a.example.org", slack_file=secret, smtp="mail:25"), PluginSections()
+    )
+    assert {channel.name: channel.severity for channel in found} == {
         "webhook": Urgency.INFO,
         "slack": Urgency.WARNING,
         "email": Urgency.CRITICAL,
     }
 
 
-def test_nobody_to_tell_and_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="there is no receiver"):
-        channels(NotifySection())
+def test_no_channel_and_an_unreadable_file_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="expected a receiver"):
+        open_channels(NotifySection(), PluginSections())
     with pytest.raises(SettingsError, match="readable file"):
-        channels(NotifySection(slack_file=tmp_path / "none"))
+        open_channels(NotifySection(slack_file=tmp_path / "none"), PluginSections())
 
 
 @pytest.mark.kafka
-def test_what_becomes_of_a_decision_is_told(kafka: Kafka) -> None:
+def test_result_of_a_decision_is_sent(kafka: Kafka) -> None:
     web, producer = Web(), KafkaProducer(kafka.connection)
     environment = os.environ | {
         "SCHEDMATE_CONFIG": os.devnull,

@@ -11,6 +11,7 @@ import pytest
 
 from schedmate_records import Checkpoint, CheckpointState, DurableBy, EventKind, JobEvent, JobMetric, Position, Record
 from sinks.clickhouse import ClickHouseWriter, open_client, queries
+from sinks.clickhouse.migrate import migrations
 from sinks.redis import RedisState, open_redis
 from tests.schedmate.forked import run_forked
 from tests.servers import free_port
@@ -41,7 +42,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with clickhouse_server(tmp_path_factory.mktemp("queries")) as server:
         site = Site(server.url)
         assert "schedmate migrate" in site.output_of("migrate", "--check", code=2)
-        assert "0001_jobs.sql" in site.output_of("migrate")
+        ran = site.output_of("migrate").removeprefix("ran ").strip().split(", ")
+        assert ran == [one.name for one in migrations()], "each step once"
         writer = ClickHouseWriter(lambda: open_client(server.url))
         writer.write(metrics("4711") + metrics(ODD))
         writer.close()

@@ -113,7 +113,7 @@ def test_output_of_sacct_is_replayed(tmp_path: Path) -> None:
 
 
 def test_a_workload_is_drawn_and_can_be_replayed(tmp_path: Path) -> None:
-    file = tmp_path / "jobs.csv"
+    file = tmp_path / "new" / "folder" / "jobs.csv"
     made = CliRunner().invoke(app, ["workload", "spot", str(file), "--days", "0.2", "--nodes", "20", "--seed", "3"])
     assert made.exit_code == 0, made.output
     classed = CliRunner().invoke(

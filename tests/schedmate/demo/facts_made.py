@@ -5,8 +5,7 @@ from typing import Any
 import msgspec
 
 from schedmate.demo.board import Board
-from schedmate.demo.facts import DemoFacts, DemoReading, Phase
-from schedmate.demo.jobs.clock import Typical
+from schedmate.demo.facts import DemoFacts
 from schedmate.demo.programs import BUGGY, FAULTY, HEALTHY, KILLED, NEIGHBOUR, PROGRAMS, SAVER, URGENT, VICTIM
 from schedmate_records import (
     Action,
@@ -27,13 +26,7 @@ from schedmate_records import (
     Slowdown,
 )
 
-
-def even(seconds: float) -> Typical:
-    return Typical(seconds, 0.0)
-
-
-EVEN = even(0.05)
-SAVED = "/run/saver-step40.npz"
+SAVED = "/run/saver-step40.pt"
 
 
 def event(job: str, kind: EventKind, attempt: int = 0, slot: str = "slot-0", **more: Any) -> JobEvent:
@@ -90,12 +83,12 @@ def good_board() -> Board:
     board.add(failure(FAULTY.name, ErrorType.INFRASTRUCTURE, "Xid 79", faulty_component=Component.GPU))
     board.add(failure(BUGGY.name, ErrorType.USER_SCRIPT, "KeyError: 'accuracy'"))
     board.add(failure(KILLED.name, ErrorType.OTHER))
-    board.add(
-        Slowdown(
-            id="s", job=VICTIM.name, packed_job=NEIGHBOUR.name, time=4.0, before_s=0.01, after_s=0.05, ratio=0.2,
-            threshold=0.65, steps_after=80,
-        )
+    slowdown = Slowdown(
+        id="s", job=VICTIM.name, packed_job=NEIGHBOUR.name, time=4.0, before_s=0.01, after_s=0.05, ratio=0.2,
+        threshold=0.65, steps_after=80,
     )  # fmt: skip
+    board.add(slowdown)
+    board.add(msgspec.structs.replace(slowdown, id="recovered", recovered=0.98))
     drain = decided(Action.DRAIN, FAULTY.name, node="slot-1", node_evidence=True)
     asked = msgspec.structs.replace(drain[1], id="asked", outcome=Outcome.AWAITING_APPROVAL)
     for record in (
@@ -112,20 +105,9 @@ def good_board() -> Board:
     return board
 
 
-def reading(program: Any, rank: int = 0, measured: float | None = 0.05, clocked: Typical | None = EVEN) -> DemoReading:
-    metric = JobMetric(id="m", job=program.name, rank=rank, time=5.0, step_time_s=measured, loss=0.1, reports=20)
-    return DemoReading(program, rank, metric, clocked, first_loss=0.4)
-
-
 def good_facts(board: Board | None = None, **changed: Any) -> DemoFacts:
     values: dict[str, Any] = {
         "board": board or good_board(),
-        "readings": tuple(reading(program, rank) for program in PROGRAMS for rank in range(program.ranks)),
-        "phases": (
-            Phase("before", 0.01, even(0.01)),
-            Phase("packed", 0.05, even(0.052)),
-            Phase("after", 0.011, even(0.011), 1.2),
-        ),
         "gpus": "a made-up recording: NVML finds no GPU here",
         "pieces_shipped": 500,
         "pieces_read": 500,

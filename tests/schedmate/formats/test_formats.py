@@ -53,6 +53,33 @@ def test_taught_format_is_read_from_a_file(tmp_path: Path) -> None:
     assert progress["epoch"] is None
 
 
+def test_answer_of_a_model_is_corrected_in_the_dialogue(tmp_path: Path) -> None:
+    log, known, folder = written(tmp_path), tmp_path / "formats.jsonl", tmp_path / "questions"
+    quiet = os.environ | {"SCHEDMATE_CONFIG": os.devnull}
+    assert run_forked("analyze", log, "--questions", folder, env=quiet).returncode == 0
+    (question,) = folder.glob("format-*.question.json")
+    wrong = [("step", "none"), ("loss", "none"), ("step_time", "s")]
+    answer = {
+        "training": "yes", "templates": [{"template": 1, "reports": "training"}],
+        "columns": [{"column": at, "role": role, "unit": unit, "steps": 1} for at, (role, unit) in enumerate(wrong, start=1)],
+    }  # fmt: skip
+    (folder / question.name.replace(".question.", ".answer.")).write_text(json.dumps(answer))
+    enter = ["", "", "no", "", "", "", "ms", "", ""]
+    taught = run_forked(
+        "formats", "teach", log, "--questions", folder, "--output", known, text="\n".join([*enter, ""]).encode(), env=quiet,
+        timeout_s=120,
+    )  # fmt: skip
+    assert taught.returncode == 0, taught.stderr
+    assert b"Starting from what file stated." in taught.stdout
+    progress = progress_of(log, f"--set=processors.formats={known}")
+    assert (progress["last_step"], progress["last_loss"], progress["step_time_s"]) == (590, 0.0508, 0.2)
+    again = run_forked(
+        f"--set=processors.formats={known}", "formats", "teach", log, "--output", tmp_path / "again.jsonl",
+        text="\n".join([""] * 5).encode(), env=quiet, timeout_s=120,
+    )  # fmt: skip
+    assert b"tick 200.0  step time in ms" in again.stdout, "what was taught is offered"
+
+
 def test_dialogue_that_ends_early_stores_nothing(tmp_path: Path) -> None:
     known = tmp_path / "formats.jsonl"
     ended = run_forked(
@@ -116,6 +143,9 @@ def test_formats_are_taught_listed_exchanged_and_withdrawn(
     assert taught.fingerprint[:12] in run("formats", "list").output
     shown = run("formats", "show", taught.fingerprint[:6]).output
     assert "number 3: step_time in ms" in shown
+    again = run("formats", "teach", str(tmp_path / "train.log"), text="\n" * 5).output
+    assert "tick 200.0  step time in ms" in again, "the stored format is offered"
+    sink()
     file = tmp_path / "formats.jsonl"
     assert "1 format" in run("formats", "export", str(file)).output
     run("formats", "forget", taught.fingerprint[:6])

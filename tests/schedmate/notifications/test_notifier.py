@@ -6,7 +6,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from email.message import EmailMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,10 +17,13 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as MailHandler
 
-from schedmate.notifications.channels import ChannelError, EmailChannel, SlackChannel, WebhookChannel
+from schedmate.notifications.channel import Channel, ChannelError, ChannelSettings
+from schedmate.notifications.email import EmailChannel
 from schedmate.notifications.message import Notification, describe
 from schedmate.notifications.notifier import Notifier
+from schedmate.notifications.slack import SlackChannel
 from schedmate.notifications.urgency import Urgency
+from schedmate.notifications.webhook import WebhookChannel
 from schedmate_records import (
     Action,
     Alarm,
@@ -39,6 +42,7 @@ from tests.metric_values import value
 from tests.scheduler_bridge.findings import NOW, failure
 from tests.servers import free_port
 from tests.servers.certificates import Authority
+from tests.waiting import until
 
 DECISION = Decision(
     id="restart/1/0/x",
@@ -121,20 +125,13 @@ def mails() -> Iterator[tuple[Mails, str]]:
     controller.stop()
 
 
-def until(reached: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def take_all(notifier: Notifier, *records: Record) -> None:
     for record in records:
         notifier.add_record(record)
 
 
 def test_a_webhook_gets_the_whole_record_what_why_who_and_the_evidence(web: Web) -> None:
-    notifier = Notifier({WebhookChannel(web.url, "a-token"): Urgency.INFO}, clock=lambda: NOW)
+    notifier = Notifier([WebhookChannel(web.url, "a-token")], clock=lambda: NOW)
     take_all(notifier, DECISION, OWNER, result())
     notifier.close()
     ((headers, body),) = web.got
@@ -148,7 +145,7 @@ def test_a_webhook_gets_the_whole_record_what_why_who_and_the_evidence(web: Web)
 
 
 def test_slack_finds_no_mention_in_what_a_job_printed(web: Web) -> None:
-    notifier = Notifier({SlackChannel(web.url): Urgency.INFO}, clock=lambda: NOW)
+    notifier = Notifier([SlackChannel(web.url, Urgency.INFO)], clock=lambda: NOW)
     take_all(notifier, DECISION, result(Outcome.AWAITING_APPROVAL))
     notifier.close()
     text = web.got[0][1]["text"]
@@ -169,7 +166,7 @@ def test_the_command_to_approve_is_one_word_whatever_the_job_is_called() -> None
 
 def test_nor_do_its_kin(web: Web) -> None:
     """Mattermost, Rocket.Chat and Discord read what Slack does not; a verdict's message is a line of the job."""
-    notifier = Notifier({SlackChannel(web.url): Urgency.INFO}, clock=lambda: NOW)
+    notifier = Notifier([SlackChannel(web.url, Urgency.INFO)], clock=lambda: NOW)
     take_all(notifier, failure(final=True, message="boom @channel [open this](http://evil.example)"))
     notifier.close()
     text = web.got[0][1]["text"]
@@ -180,8 +177,15 @@ def test_nor_do_its_kin(web: Web) -> None:
 
 def test_mail_goes_to_operators_and_to_the_owner_of_the_job(mails: tuple[Mails, str]) -> None:
     handler, server = mails
-    channel = EmailChannel(server, "schedmate@example.org", ("ops@example.org",), user_domain="example.org", tls=False)
-    notifier = Notifier({channel: Urgency.WARNING}, clock=lambda: NOW)
+    channel = EmailChannel(
+        server,
+        "schedmate@example.org",
+        ("ops@example.org",),
+        user_domain="example.org",
+        tls=False,
+        severity=Urgency.WARNING,
+    )
+    notifier = Notifier([channel], clock=lambda: NOW)
     take_all(notifier, DECISION, OWNER, result())
     notifier.close()
     (mail,) = handler.got
@@ -195,9 +199,11 @@ def test_mail_goes_to_operators_and_to_the_owner_of_the_job(mails: tuple[Mails, 
 
 def test_mail_goes_to_the_owner_whom_the_scheduler_names(mails: tuple[Mails, str]) -> None:
     handler, server = mails
-    channel = EmailChannel(server, "schedmate@example.org", (), user_domain="example.org", tls=False)
+    channel = EmailChannel(
+        server, "schedmate@example.org", (), user_domain="example.org", tls=False, severity=Urgency.WARNING
+    )
     forged = msgspec.structs.replace(OWNER, id="pipe/1/0/started/1", scheduler="pipe", user="eve")
-    notifier = Notifier({channel: Urgency.WARNING}, clock=lambda: NOW)
+    notifier = Notifier([channel], clock=lambda: NOW)
     take_all(notifier, DECISION, forged, OWNER, forged, result())
     notifier.close()
     assert [mail["To"] for mail in handler.got] == ["ada@example.org"]
@@ -238,7 +244,7 @@ def test_a_redirect_is_no_delivery_and_is_not_followed(web: Web, status: int) ->
 
 def test_by_severity_and_each_once(web: Web) -> None:
     now = NOW
-    notifier = Notifier({WebhookChannel(web.url): Urgency.WARNING}, repeat_s=100.0, clock=lambda: now)
+    notifier = Notifier([WebhookChannel(web.url, severity=Urgency.WARNING)], repeat_s=100.0, clock=lambda: now)
     take_all(notifier, DECISION, result(Outcome.DONE), result(), result())
     now += 101
     take_all(notifier, result())
@@ -248,7 +254,7 @@ def test_by_severity_and_each_once(web: Web) -> None:
 
 
 def test_one_message_states_the_verdict_once_it_has_settled(web: Web) -> None:
-    notifier = Notifier({WebhookChannel(web.url): Urgency.INFO}, clock=lambda: NOW, settle_s=0.2)
+    notifier = Notifier([WebhookChannel(web.url)], clock=lambda: NOW, settle_s=0.2)
     first = failure(final=True, error_type=ErrorType.UNKNOWN, signature="exit_1", revision=1)
     take_all(notifier, first, failure(final=True, signature="xid_79", revision=2))
     until(lambda: len(web.got) == 1)
@@ -260,7 +266,7 @@ def test_one_message_states_the_verdict_once_it_has_settled(web: Web) -> None:
 
 
 def test_a_failure_is_new_by_the_end_of_its_attempt(web: Web) -> None:
-    notifier = Notifier({WebhookChannel(web.url): Urgency.INFO}, clock=lambda: NOW + 3600, settle_s=0.0)
+    notifier = Notifier([WebhookChannel(web.url)], clock=lambda: NOW + 3600, settle_s=0.0)
     hung = failure(final=True, signature="nccl_watchdog_timeout")
     end = JobEvent(id="end", job=hung.job, kind=EventKind.ENDED, time=NOW + 3600, exit_code=1)
     take_all(notifier, end, hung)
@@ -269,7 +275,7 @@ def test_a_failure_is_new_by_the_end_of_its_attempt(web: Web) -> None:
 
 
 def test_a_cancelled_job_is_no_failure(web: Web) -> None:
-    notifier = Notifier({WebhookChannel(web.url): Urgency.INFO}, clock=lambda: NOW, settle_s=0.0)
+    notifier = Notifier([WebhookChannel(web.url)], clock=lambda: NOW, settle_s=0.0)
     one = failure(final=True, error_type=ErrorType.OTHER, signature="cancelled")
     end = JobEvent(id="end", job=one.job, kind=EventKind.ENDED, time=NOW, state="CANCELLED by 1000", scheduler="slurm")
     take_all(notifier, end, one)
@@ -280,9 +286,7 @@ def test_a_cancelled_job_is_no_failure(web: Web) -> None:
 def test_one_channel_that_is_away_holds_up_nothing(web: Web) -> None:
     away = Web()
     away.status = 503
-    notifier = Notifier(
-        {WebhookChannel(away.url): Urgency.INFO, SlackChannel(web.url): Urgency.INFO}, clock=lambda: NOW
-    )
+    notifier = Notifier([WebhookChannel(away.url), SlackChannel(web.url, Urgency.INFO)], clock=lambda: NOW)
     began = time.monotonic()
     take_all(notifier, result())
     assert time.monotonic() - began < 5
@@ -316,16 +320,20 @@ def test_a_server_that_speaks_no_http_is_away_and_its_secret_stays() -> None:
 def test_a_message_that_cannot_be_sent_does_not_end_the_channel() -> None:
     sent: list[str] = []
 
-    class Once:
-        name = "webhook"
+    class Once(Channel):
+        name, severity = "webhook", Urgency.INFO
 
-        def send(self, message: Notification, user: str) -> None:  # as the protocol has it
+        @classmethod
+        def from_settings(cls, settings: ChannelSettings) -> "Once":
+            return cls()
+
+        def send(self, message: Notification, user: str) -> None:
             if not sent:
                 sent.append("")
                 raise RuntimeError("nobody thought of this")
             sent.append(message.title)
 
-    notifier = Notifier({Once(): Urgency.INFO}, clock=lambda: NOW)
+    notifier = Notifier([Once()], clock=lambda: NOW)
     take_all(notifier, result(), result(Outcome.DONE))
     notifier.close()
     assert sent == ["", "restart job 1: done"]
@@ -333,16 +341,14 @@ def test_a_message_that_cannot_be_sent_does_not_end_the_channel() -> None:
 
 
 def test_what_nobody_takes_in_time_is_dropped_and_counted() -> None:
-    notifier = Notifier(
-        {WebhookChannel(f"http://127.0.0.1:{free_port()}/"): Urgency.INFO}, clock=lambda: NOW, give_up_s=0.3
-    )
+    notifier = Notifier([WebhookChannel(f"http://127.0.0.1:{free_port()}/")], clock=lambda: NOW, give_up_s=0.3)
     take_all(notifier, result())
     until(lambda: value(notifier.metrics.dropped, channel="webhook") == 1)
     notifier.close()
 
 
 def test_yesterday_wakes_nobody_up(web: Web) -> None:
-    notifier = Notifier({WebhookChannel(web.url): Urgency.INFO}, clock=lambda: NOW + 86400)
+    notifier = Notifier([WebhookChannel(web.url)], clock=lambda: NOW + 86400)
     take_all(notifier, result())
     notifier.close()
     assert web.got == []
@@ -397,3 +403,19 @@ def test_a_webhook_over_tls_is_checked_against_the_authority(
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.cert))
     channel.send(NOTICE, "ada")
     assert [body["title"] for _, body in web.got] == ["title"]
+
+
+@pytest.mark.parametrize("nodes", [["n1", "n2"], [f"n{each}" for each in range(1, 12)]])
+def test_messages_name_the_job_its_user_and_its_nodes(web: Web, nodes: list[str]) -> None:
+    notifier = Notifier({WebhookChannel(web.url): Urgency.INFO}, clock=lambda: NOW, settle_s=0.0)
+    one = failure(final=True, signature="xid_79")
+    start = msgspec.structs.replace(OWNER, job=one.job, name="llama-70b", nodes=nodes)
+    alarm = Alarm(id="a", job=one.job, kind=AlarmKind.HANG, raised=True, time=NOW, since=NOW, detail="silent")
+    take_all(notifier, start, alarm, result(job=one.job), one)
+    notifier.close()
+    assert len(web.got) == 3
+    where = "user ada, on n1, n2" if len(nodes) == 2 else "user ada, on n1, n2, n3, n4, n5, n6, n7, n8 and 3 more"
+    for _, body in web.got:
+        assert f"{one.job} (llama-70b)" in body["title"]
+        assert where in body["text"].splitlines()
+        assert (body["labels"]["name"], body["labels"]["user"]) == ("llama-70b", "ada")

@@ -7,14 +7,22 @@ from collections.abc import Iterator
 
 import pytest
 
-from schedmate.notifications.channels import ChannelError, EmailChannel, WebhookChannel
+from schedmate.notifications.channel import ChannelError
+from schedmate.notifications.email import EmailChannel
 from schedmate.notifications.message import Notification
 from schedmate.notifications.urgency import Urgency
+from schedmate.notifications.webhook import WebhookChannel
 from schedmate_records import EventKind, JobEvent
 from tests.scheduler_bridge.findings import NOW
 
 OWNER = JobEvent(id="e", job="1", kind=EventKind.STARTED, time=NOW, user="ada")
 NOTICE = Notification("k", Urgency.WARNING, "title", ("line",), (), {}, OWNER)
+
+
+def limit(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Set the time limit of one message."""
+    for module in ("posting", "email"):
+        monkeypatch.setattr(f"schedmate.notifications.{module}.TIMEOUT_S", seconds)
 
 
 @pytest.fixture
@@ -38,7 +46,7 @@ def dripping() -> Iterator[int]:
 
 @pytest.mark.parametrize("kind", ["http", "https", "mail"])
 def test_a_server_that_drips_is_cut_off(dripping: int, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schedmate.notifications.channels.TIMEOUT_S", 0.3)
+    limit(monkeypatch, 0.3)
     address = f"127.0.0.1:{dripping}"
     channel = EmailChannel(address, "a@b", ("c@d",)) if kind == "mail" else WebhookChannel(f"{kind}://{address}/hook")
     with pytest.raises(
@@ -48,14 +56,14 @@ def test_a_server_that_drips_is_cut_off(dripping: int, kind: str, monkeypatch: p
 
 
 def test_a_proxy_that_drips_is_cut_off(dripping: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schedmate.notifications.channels.TIMEOUT_S", 0.3)
+    limit(monkeypatch, 0.3)
     monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{dripping}")
     with pytest.raises(ChannelError, match=r"within 0\.3 s"):
         WebhookChannel("https://hooks.example.org/hook").send(NOTICE, "ada")
 
 
 def test_the_body_of_an_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schedmate.notifications.channels.TIMEOUT_S", 20.0)
+    limit(monkeypatch, 20.0)
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def answer() -> None:
@@ -69,7 +77,7 @@ def test_the_body_of_an_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_tls_server_that_says_nothing_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schedmate.notifications.channels.TIMEOUT_S", 0.3)
+    limit(monkeypatch, 0.3)
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
         pytest.raises(ChannelError, match=r"within 0\.3 s|timed out"),

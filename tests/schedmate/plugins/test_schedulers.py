@@ -23,7 +23,7 @@ def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_each_scheduler_has_its_actuator(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_API_SERVER_ADDRESS", "http://ray-head:8265")
     monkeypatch.setenv("RAY_AUTH_TOKEN", "t" * 64)
-    monkeypatch.setattr("scheduler_bridge.schedulers.kubernetes.client.KubernetesClient.connect", MagicMock())
+    monkeypatch.setattr("scheduler_bridge.schedulers.kubernetes.client.client.KubernetesClient.connect", MagicMock())
     assert actuator(load(flags={"bridge.scheduler": name})).name == name
 
 
@@ -53,7 +53,7 @@ def test_text_that_is_no_name_is_refused_by_the_settings(name: str) -> None:
 def test_section_of_the_chosen_scheduler_is_accepted_where_it_is_not_installed(tmp_path: Path) -> None:
     file = tmp_path / "settings.toml"
     file.write_text('[bridge]\nscheduler = "pbs"\n[pbs]\nserver = "head"\n')
-    assert load(file).schedulers == {"pbs": {"server": "head"}}
+    assert load(file).plugins.values == {"pbs": {"server": "head"}}
     with pytest.raises(UserError, match="got pbs; installed"):
         chosen_scheduler(load(file))
     file.write_text('[pbs]\nserver = "head"\n')

@@ -52,6 +52,36 @@ def test_a_run_has_curves_and_a_failure_its_lines(tmp_path: Path) -> None:
     assert not {"script", "img", "link", "b"} & set(found.names)
 
 
+@pytest.mark.parametrize(
+    ("more", "state"),
+    [
+        ([], "No failure seen"),
+        ([f"step {step} loss nan step time: 1.00 s" for step in range(100, 130)], "Failed (nan loss), line 101"),
+        (["slurmstepd: error: *** JOB 1 ON n1 CANCELLED AT 2026-11-20T10:00:00 DUE TO TIME LIMIT ***"], "Time limit, line 101"),
+        (["Traceback (most recent call last):", '  File "t.py", line 3, in f', "KeyError: 'x'"], "Failed (KeyError), line 103"),
+    ],
+    ids=["well", "nan", "time limit", "exception"],
+)  # fmt: skip
+def test_a_log_is_shown_in_the_order_of_a_jobs_page(tmp_path: Path, more: list[str], state: str) -> None:
+    made = page([analysed(tmp_path / "a.log", TRAINING + more)])
+    order = [
+        f'">{state}</p>',
+        *(["<pre>"] if ", line" in state else []),
+        "<dt>progress</dt>",
+        "<svg",
+        "<summary>Evidence",
+    ]
+    places = [made.find(each) for each in order]
+    assert -1 not in places, made[made.index("<body>") :]
+    assert places == sorted(places)
+
+
+def test_noise_is_no_trend_on_a_curve() -> None:
+    drawn = curve("loss", [(line, 1.0 + line % 2 / 1000) for line in range(9)])
+    heights = [float(each.split(" ")[1]) for each in drawn.partition('d="M')[2].partition('"')[0].split("L")]
+    assert max(heights) - min(heights) < 5
+
+
 def test_one_log_needs_no_table(tmp_path: Path) -> None:
     assert "table" not in Elements(page([analysed(tmp_path / "well.log", TRAINING)])).names
 
@@ -81,6 +111,17 @@ def test_a_table_has_a_row_a_file(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["analyze", "--format", "table", str(log)])
     assert done.output.splitlines()[0].split() == ["file", "last_step", "last_loss", "step_time_s"]
     assert done.output.splitlines()[1].split()[1:3] == ["99", "3.02"]
+
+
+def test_a_table_shows_throughput(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_text(
+        "\n".join(f"step {step} loss 1.5 throughput: 1234.5 tokens/s step time: 1.00 s" for step in range(50))
+    )
+    done = CliRunner().invoke(app, ["analyze", "--format", "table", str(log)])
+    head, row = (line.split() for line in done.output.splitlines())
+    assert head[-2:] == ["throughput", "throughput_unit"]
+    assert row[-2:] == ["1234.5", "tokens/s"]
 
 
 @pytest.mark.parametrize(

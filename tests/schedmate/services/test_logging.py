@@ -1,9 +1,16 @@
-"""What long-running commands log of other packages."""
+"""What long-running commands log of other packages, and where it goes."""
 
+import io
 import logging
 import ssl
+from collections.abc import Iterator
+from contextlib import redirect_stderr
 
-from schedmate.services.logging import ClientFilter
+import pytest
+import structlog
+
+from schedmate.services.logging import ClientFilter, configure
+from schedmate.settings.settings import ServiceSettings
 
 AWAY = "Connection failed: KafkaConnectionError: 111 ECONNREFUSED"
 REFUSED = "Authentication failed for user pipe"
@@ -41,3 +48,25 @@ def test_a_bug_of_a_client_and_a_refusal_are_said_once_in_a_while() -> None:
 def test_other_packages_are_never_silenced() -> None:
     clients = ClientFilter(("kafka",))
     assert all(clients.filter(entry("kafkaesque", 1, AWAY)) for _ in range(3))
+
+
+@pytest.fixture
+def _restored() -> Iterator[None]:
+    """The configuration of the logging of this process, restored afterwards."""
+    handlers, before = logging.getLogger().handlers, structlog.get_config()
+    yield
+    logging.getLogger().handlers = handlers
+    structlog.configure(**before)
+
+
+@pytest.mark.usefixtures("_restored")
+def test_log_goes_to_the_present_standard_error_after_the_former_was_closed() -> None:
+    with io.StringIO() as former, redirect_stderr(former):
+        configure(ServiceSettings())
+    with io.StringIO() as present, redirect_stderr(present):
+        structlog.get_logger("test").warning("of_structlog")
+        logging.getLogger("test").warning("of_logging")
+        shown = present.getvalue()
+    assert "of_structlog" in shown
+    assert "of_logging" in shown
+    assert "Logging error" not in shown

@@ -2,7 +2,6 @@
 
 import itertools
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
@@ -15,17 +14,11 @@ from sinks.clickhouse import ClickHouseWriter, migrate
 from streams.resilience import Outage
 from tests.sinks.conftest import Embedded, embedded
 from tests.sinks.made import Row, metric
+from tests.waiting import until
 
 __all__ = ["embedded"]
 
 Store = Callable[[Sequence[tuple[Position, Record]]], None]
-
-
-def until(reached: Callable[[], object], seconds: float = 30.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def sinks(write: Store, stop: threading.Event | None = None, **settings: float) -> Sinks:

@@ -56,13 +56,13 @@ def test_what_is_idle_is_given_without_a_forecast() -> None:
 
 
 def test_two_gpus_stay_idle_for_each_eviction_of_the_last_hour() -> None:
-    # `evicted` goes for `high`, and is back when that has ended, at 150 s. From the update at 300 s on spot jobs may have all but 2 of the
-    # 8 GPUs, so that `wide` waits until the eviction of 100 s is an hour old.
-    jobs = [spot("evicted", 0, 20_000, 4), job("high", 100, 20, 8), spot("wide", 400, 100, 4)]
+    # `high` evicts `evicted`, which is back when `high` has ended, at 350 s. From the update at 600 s on spot jobs may have all but 2 of the
+    # 8 GPUs, so that `wide` waits until the eviction of 300 s is an hour old.
+    jobs = [spot("evicted", 0, 20_000, 4), job("high", 300, 20, 8), spot("wide", 700, 100, 4)]
     runs = run(jobs, Managed(HeadroomGfs()), [8])
     assert runs["evicted"].evictions == 1
     assert runs["wide"].first_start == 3900
-    assert run(jobs[:1] + jobs[2:], Managed(HeadroomGfs()), [8])["wide"].first_start == 400
+    assert run(jobs[:1] + jobs[2:], Managed(HeadroomGfs()), [8])["wide"].first_start == 700
 
 
 def test_small_spot_jobs_go_first_where_waits_are_bounded() -> None:
@@ -83,7 +83,7 @@ def test_high_priority_jobs_come_by_submission_where_waits_are_bounded() -> None
 def test_a_shared_gpu_is_freed_by_all_who_share_it() -> None:
     # Algorithm 2 counts whole GPUs and leaves the high-priority job waiting; the bridge's search knows parts.
     halves = [spot(name, 0, 5000, 0.5, checkpoint_every_s=100) for name in ("one", "other")]
-    runs = run([*halves, job("high", 250, 50, 8)], Managed(HeadroomGfs()), [8])
+    runs = run([*halves, job("high", 300, 50, 8)], Managed(HeadroomGfs()), [8])
     assert {name: each.evictions for name, each in runs.items()} == {"one": 1, "other": 1, "high": 0}
-    assert runs["high"].first_start == 250 + 30
+    assert runs["high"].first_start == 300 + 30
     assert run([*halves, job("high", 250, 50, 8)], Managed(Gfs()), [8])["high"].evictions == 0

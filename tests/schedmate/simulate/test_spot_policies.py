@@ -94,7 +94,9 @@ def test_fgd_goes_where_it_fragments_least() -> None:
 
 
 class Cautious:
-    """A spot manager with a fixed quota, which evicts whoever runs on the first node with spot jobs."""
+    """A spot manager with a fixed quota, which evicts all jobs of the first node with spot jobs."""
+
+    evict_every_s = 0.0
 
     def __init__(self, quota: float) -> None:
         self._quota = quota

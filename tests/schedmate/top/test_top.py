@@ -13,6 +13,7 @@ import termios
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from processors.diagnose import load
 from schedmate.cli.safe_console import SafeConsole
 from schedmate.cli.status import details, note
 from schedmate.top.keyboard import keys
@@ -36,8 +38,8 @@ NOW = 1_790_000_000.0
 HOSTILE = "\x1b[2J[bold]gone[/bold]\u202e"
 
 
-def job(name: str, **known: Any) -> JobStatus:
-    return JobStatus(**({"job": name, "state": "running", "user": "alice", "nodes": ["n1"]} | known))
+def job(job_id: str, **known: Any) -> JobStatus:
+    return JobStatus(**({"job": job_id, "state": "running", "user": "alice", "nodes": ["n1"]} | known))
 
 
 JOBS = [
@@ -60,7 +62,16 @@ JOBS = [
 def screen(view: View, columns: int = 80, rows: int = 24, paces: Paces | None = None, problem: str = "") -> str:
     out = SafeConsole(file=io.StringIO(), width=columns, force_terminal=False)
     out.print(
-        draw(view, JOBS, paces or Paces(), size=(columns, rows), now=NOW, note=note, details=details, problem=problem)
+        draw(
+            view,
+            JOBS,
+            paces or Paces(),
+            size=(columns, rows),
+            now=NOW,
+            note=partial(note, with_reason=True),
+            details=details,
+            problem=problem,
+        )
     )
     assert isinstance(out, Console)
     assert isinstance(out.file, io.StringIO)
@@ -117,13 +128,48 @@ def test_it_shows_what_is_left_and_what_happened() -> None:
     assert "1 h" in text
     assert "100 ms" in text
     assert "cuda out of memory" in screen(View(), columns=100)
-    assert "slower" in text
+    assert "twice as slow" in screen(View(), columns=100)
 
 
 def test_enter_shows_all_that_is_known() -> None:
     text = screen(after("/over\r\r"))
     assert "KeyError" in text
     assert "by bob" in text or "user script" in text
+
+
+def test_details_follow_the_order_of_a_jobs_page() -> None:
+    known = job(
+        "4711", name="llama", state="ended", verdict="user_script", verdict_attempt=0, verdict_signature="cuda_out_of_memory",
+        verdict_line="torch.cuda.OutOfMemoryError", step=10, step_time_s=1.0, metric_time=NOW - 5, ended=NOW, state_time=NOW,
+    )  # fmt: skip
+    shown = details(known, "▁▂", {one.name: one for one in load()})
+    order = ["job", "state", "since", "line", "to do", "progress", "speed", "step times", "verdict", "attempt"]
+    assert [name for name in shown if name in order] == order
+    assert shown["job"] == "4711, llama"
+    assert shown["state"] == "failed (cuda out of memory)"
+    assert shown["to do"], "the action of the signature"
+
+
+def test_the_table_shows_the_reason_of_a_state_once() -> None:
+    kinds = {"loss_not_finite": "Loss NaN since step 125", "slower": "twice as slow"}
+    jobs = [
+        job("nan", alarms=kinds, alarms_since={"loss_not_finite": NOW - 60, "slower": NOW - 50}, started=NOW - 100),
+        job("hung", alarms={"hang": "no report"}, alarms_since={"hang": NOW - 60}),
+        job("wrong", state="ended", exit_code=1, ended=NOW, state_time=NOW),
+    ]
+    out = SafeConsole(file=io.StringIO(), width=120, force_terminal=False)
+    reason = partial(note, with_reason=True)
+    out.print(draw(View(sort="job"), jobs, Paces(), size=(120, 24), now=NOW, note=reason, details=details))
+    assert isinstance(out.file, io.StringIO)
+    lines = {line.split()[0]: " ".join(line.split()) for line in out.file.getvalue().splitlines() if line.strip()}
+    assert lines["nan"].endswith("- loss NaN since step 125; slower")
+    assert lines["hung"] == "hung silent -", "GPUs that are not known are a dash"
+    assert lines["wrong"].endswith("- exit code 1")
+
+
+def test_a_search_finds_causes() -> None:
+    assert [one.job for one in after("/cuda out\r").chosen(JOBS)] == ["over"]
+    assert [one.job for one in after("/out_of_mem\r").chosen(JOBS)] == ["over"]
 
 
 def test_names_of_jobs_do_nothing_to_the_terminal() -> None:

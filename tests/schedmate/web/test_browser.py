@@ -26,6 +26,7 @@ VIEWS = (
     f"/job?{urlencode({'id': HOSTILE})}",
     "/job?id=steady",
     "/decisions",
+    "/goodput",
     "/nodes",
     "/node?id=n1",
     "/shadow",

@@ -28,6 +28,7 @@ VIEWS = (
     "/shadow",
     "/spot",
     "/decisions",
+    "/goodput",
     f"/lines?topic=job-logs&partition=0&offset=7&line={CITED}",
     "/questions",
     "/questions/nodes",

@@ -1,6 +1,7 @@
 """Answers that are renewed in the background."""
 
 import threading
+import time
 from itertools import chain, count, repeat
 
 import pytest
@@ -63,4 +64,29 @@ def test_the_first_who_asks_hears_why_there_is_no_answer() -> None:
     for _ in range(2):
         with pytest.raises(SinkUnavailable):
             answer.get()
+    answer.close()
+
+
+def test_a_look_never_waits_for_the_first_answer() -> None:
+    allowed, made = threading.Event(), threading.Event()
+    answers = chain([SinkUnavailable("away")], repeat(7))
+
+    def make() -> int:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            made.set()
+            raise answer
+        assert allowed.wait(PATIENCE_S)
+        return answer
+
+    answer = Refreshed(make, least_s=60.0)
+    assert answer.peek() is None
+    assert made.wait(PATIENCE_S)
+    for _ in range(200):
+        assert answer.peek() in (None, 7)
+    allowed.set()
+    deadline = time.monotonic() + PATIENCE_S
+    while answer.peek() != 7:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     answer.close()

@@ -138,6 +138,37 @@ def test_the_start_page_groups_jobs_by_cause(tab: "playwright.Page") -> None:
     assert needs["y"] < use["y"]
 
 
+def test_the_list_shows_one_state_of_a_job(tab: "playwright.Page") -> None:
+    tab.goto("/jobs")
+    for job, marks, text in (("nan", ["completed"], "loss NaN since step 125"), ("hung", ["silent"], "")):
+        row = tab.get_by_role("row").filter(has=tab.get_by_role("rowheader", name=job, exact=True))
+        assert row.locator(".state").all_inner_texts() == marks
+        assert row.locator("td.wide").inner_text() == text
+        tab.goto(f"/job?id={job}")
+        assert tab.locator("main .state").count() == 0
+        assert tab.get_by_role("heading", name="What to do").is_visible()
+        tab.goto("/jobs")
+
+
+def test_the_page_of_an_earlier_attempt_begins_with_its_state(tab: "playwright.Page") -> None:
+    tab.goto("/job?id=evicted&attempt=0")
+    assert tab.locator("#state").inner_text() == "Ended, outcome unknown"
+    assert "The job is at attempt 1: running." in tab.locator("main").inner_text()
+    tab.get_by_role("link", name="attempt 1").click()
+    assert tab.locator("#state").inner_text() == "Running"
+    assert re.fullmatch(r"for \d+ minutes", tab.locator(".since").inner_text())
+
+
+def test_no_table_is_cut_off_without_a_sign(tab: "playwright.Page") -> None:
+    tab.set_viewport_size({"width": 1280, "height": 800})
+    for path in ("/", "/jobs", "/nodes", "/goodput"):
+        tab.goto(path)
+        wide = tab.locator(".scroll").evaluate_all(
+            "parts => parts.filter((part) => part.scrollWidth > part.clientWidth).length"
+        )
+        assert wide == 0, path
+
+
 def test_two_jobs_are_compared_on_the_same_charts(tab: "playwright.Page") -> None:
     tab.goto("/job?id=nan")
     tab.get_by_role("link", name="Compare with another job").click()
@@ -154,3 +185,8 @@ def test_no_job_is_cut_off_on_a_phone(tab: "playwright.Page") -> None:
     for path in ("/", "/jobs", "/job?id=nan", "/nodes"):
         tab.goto(path)
         assert tab.evaluate("document.documentElement.scrollWidth") <= 390, path
+
+
+def test_the_events_of_a_job_are_listed(tab: "playwright.Page") -> None:
+    tab.goto("/job?id=nan")
+    assert tab.locator("#events summary").inner_text() == "3 events"

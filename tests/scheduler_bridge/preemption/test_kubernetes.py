@@ -12,7 +12,7 @@ pytest.importorskip("kubernetes")
 from schedmate_records import Action, Mode, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.schedulers.kubernetes.actuator import KubernetesActuator, KubernetesLimits
-from scheduler_bridge.schedulers.kubernetes.client import KubernetesClient
+from scheduler_bridge.schedulers.kubernetes.client.client import KubernetesClient
 from scheduler_bridge.selectors import Selector
 from tests.scheduler_bridge.findings import Written, checkpoint
 from tests.servers.kubernetes import GPUS, NODES, Kubernetes

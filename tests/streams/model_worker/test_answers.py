@@ -1,7 +1,10 @@
 """A worker whose questions a model worker answers: what the answers change, and all that they do not."""
 
 import random
+import threading
+import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import msgspec
@@ -89,6 +92,40 @@ def test_format_of_a_second_job_is_not_asked_about() -> None:
     assert len(model.asked) == 1
     assert len(broker.read("formats")) == 1
     assert value(answerer.metrics.nothing_to_ask) == 2
+
+
+def test_jobs_that_ask_about_one_format_at_one_time_lead_to_one_question() -> None:
+    (question,) = run(input_of(*progress(), 0), Saying(sensible)).questions
+    together = threading.Barrier(4)
+
+    def slowly(prompt: Prompt) -> dict[str, Any]:
+        time.sleep(0.2)
+        return sensible(prompt)
+
+    model = Saying(slowly)
+    answerer = answerer_of(MemoryBroker(partitions=PARTITIONS), model)
+
+    def ask(job: str) -> object:
+        together.wait(10)
+        return answerer.answer(msgspec.structs.replace(question, id=job, job=job))
+
+    with ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(ask, "abcd"))
+    assert len(model.asked) == 1
+    assert sum(each is not None for each in answers) == 1
+
+
+def test_format_without_an_answer_is_not_asked_about_for_every_job() -> None:
+    (question,) = run(input_of(*progress(), 0), Saying(sensible)).questions
+    model, now = Saying(lambda _: None), [0.0]
+    answerer = answerer_of(MemoryBroker(partitions=PARTITIONS), model)
+    answerer.clock = lambda: now[0]
+    for job in ("a", "b", "c"):
+        assert answerer.answer(msgspec.structs.replace(question, id=job, job=job)) is None
+    assert len(model.asked) == 1
+    now[0] = answerer.within_s + 1
+    answerer.answer(question)
+    assert len(model.asked) == 2
 
 
 def test_a_replay_with_the_same_answers_makes_the_same_records_without_a_server() -> None:

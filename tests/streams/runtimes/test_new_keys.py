@@ -6,6 +6,7 @@ from typing import TypeVar
 import pytest
 
 from processors.job import JobProcessor
+from processors.placements import Placements
 from schedmate_records import DeadLetter, EventKind, JobEvent, LogChunk, Placement, Position, Record, decode
 from streams.runtimes import new_keys
 from streams.runtimes.engine import Engine
@@ -164,7 +165,7 @@ def test_a_worker_that_takes_over_refuses_the_same_keys(seed: int) -> None:
     assert not cluster.processed & cluster.refused
     states = cluster.engine._partitions[0]  # noqa: SLF001
     for name in states:
-        known = set(states.open(name).state.attempts[0].placements.claimed)
+        known = set(states.open(name).state.attempts[0].state_of(Placements()).claimed)
         assert known == {f"n{offset}" for offset in cluster.processed if jobs[offset] == name}
 
 

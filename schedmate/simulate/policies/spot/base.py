@@ -24,12 +24,14 @@ class SpotPolicy:
 
     Attributes:
         backfills: Jobs behind one that does not fit are tried.
+        evict_every_s: Seconds between two times when spot jobs may be evicted, because GPUs may become free until then; 0: always.
         state: Who is where, and what was evicted.
         now: The time of the present decision, in seconds.
     """
 
     polls = False
     backfills = True
+    evict_every_s = 0.0
 
     def __init__(self, grace_s: float = GRACE_S) -> None:
         self.grace_s = grace_s
@@ -66,8 +68,8 @@ class SpotPolicy:
         return True
 
     def may_evict(self, simulation: Simulation) -> bool:
-        """Return whether spot jobs may be evicted now; by default they may."""
-        return True
+        """Return whether spot jobs may be evicted now."""
+        return not self.evict_every_s or simulation.now % self.evict_every_s == 0
 
     def before(self, simulation: Simulation) -> float | None:
         """Act before jobs are started; return when to be asked again at the latest."""
@@ -100,6 +102,9 @@ class SpotPolicy:
             self._start_waiting_hp(simulation)
         if self.waiting_spot:
             self.waiting_spot.start(lambda run: self._start_spot(simulation, run), backfills=self.backfills)
+        if self.evict_every_s and self.waiting_hp and self.state.spot_gpus:
+            evicts_at = (math.floor(self.now / self.evict_every_s) + 1) * self.evict_every_s
+            again = evicts_at if again is None else min(again, evicts_at)
         return again
 
     def _start_waiting_hp(self, simulation: Simulation) -> None:

@@ -1,7 +1,5 @@
 """Chronus: leases instead of preemption (Gao et al., SoCC 2021), as GFS compares with it (section 4.1)."""
 
-import math
-
 from ...job import Run
 from ...simulation import Simulation
 from .base import SpotPolicy
@@ -22,18 +20,8 @@ class Chronus(SpotPolicy):
 
     def __init__(self, lease_s: float = 300.0, *, saves: bool = True) -> None:
         super().__init__(grace_s=0.0)
-        self.lease_s = lease_s
+        self.evict_every_s = lease_s
         self.saves = saves
-
-    def may_evict(self, simulation: Simulation) -> bool:
-        """Return whether leases end now."""
-        return simulation.now % self.lease_s == 0
-
-    def before(self, simulation: Simulation) -> float | None:
-        """Ask to decide again when the leases end, where someone waits for that."""
-        if self.waiting_hp and self.state.spot_gpus:
-            return (math.floor(simulation.now / self.lease_s) + 1) * self.lease_s
-        return None
 
     def evict(self, simulation: Simulation, run: Run) -> None:
         """End a lease."""

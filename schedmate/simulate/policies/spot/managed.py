@@ -205,7 +205,12 @@ class SpotManager(Protocol):
     """Decides for spot jobs; pure: it knows no simulator and no scheduler. GFS is one.
 
     The simulator asks for one pod at a time, and shows the cluster with the pods before it placed.
+
+    Attributes:
+        evict_every_s: Seconds between two times when spot jobs may be evicted; 0: always.
     """
+
+    evict_every_s: float
 
     def order(self, request: PodRequest, submit_s: float) -> tuple[float, ...]:
         """Return what waiting jobs are sorted by."""
@@ -235,6 +240,7 @@ class Managed(SpotPolicy):
         super().__init__(grace_s)
         self.state = SpotState(past)
         self.manager = manager
+        self.evict_every_s = manager.evict_every_s
         self.quota = 0.0
         self._due = float("-inf")
 

@@ -5,7 +5,7 @@ its resource version. Every effect is looked up again afterwards, and written on
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from schedmate_records import Action
@@ -16,23 +16,16 @@ from ...base import Actuator
 from ...errors import ActuatorError, translated
 from ...queue import Queue
 from ...views import JobView, NodeView, SchedulerJobState
-from ..client import (
-    ACTS,
-    ATTEMPT,
-    KINDS,
-    Job,
-    JobName,
-    KubernetesClient,
-    KubernetesConflict,
-    KubernetesNotFound,
-    KubernetesRefused,
-    Pod,
-    QueuedWorkload,
-    WorkloadObject,
-    lineage_of,
-    pinned_nodes,
-    present_attempt,
-)
+from ..client.attempts import present_attempt
+from ..client.client import KubernetesClient
+from ..client.errors import KubernetesConflict, KubernetesNotFound, KubernetesRefused
+from ..client.lineage import ACTS, ATTEMPT, JobName, lineage_of
+from ..client.objects import Pod
+from ..client.placement import pinned_nodes
+from ..client.workloads.batch_job import Job
+from ..client.workloads.kind import WorkloadObject
+from ..client.workloads.kinds import KINDS
+from ..client.workloads.kueue import QueuedWorkload
 from .drains import Drains
 from .events import tell
 from .jobs import acts_of, outlives_eviction, pod_specs, present, wanted_pods
@@ -54,12 +47,6 @@ class KubernetesActuator(Actuator):
     Jobs are named `NAMESPACE/LINEAGE`, those of other kinds `NAMESPACE/KIND/LINEAGE` (see `client/lineage.py`).
     Pods are never shared between jobs, so there is no packing to cancel, and no signal to send: a pod gets SIGTERM and its
     terminationGracePeriodSeconds when it is evicted.
-
-    Args:
-        client: The cluster.
-        limits: Time limits.
-        clock: Seconds that only grow.
-        sleep: Waits for so many seconds.
     """
 
     name = "kubernetes"
@@ -97,7 +84,7 @@ class KubernetesActuator(Actuator):
     def queue(self) -> Queue:
         """Return jobs that wait for a place, jobs that hold one, and what other pods leave free on the nodes."""
         with translated():
-            jobs: list[Job | WorkloadObject] = [*self._client.list_all(Job)[0], *self._workloads()]
+            jobs = [job for kind in KINDS for job in self._all_of(kind)]
             pods = self._client.list_all(Pod)[0]
             queued = self._all_of(QueuedWorkload)
             return queue_of(jobs, pods, self._client.nodes(), self._limits.pool_labels, queued)
@@ -153,14 +140,7 @@ class KubernetesActuator(Actuator):
         """Keep a job that waits from starting."""
         with translated():
             before = self._lookup.look(job, SchedulerJobState.PENDING)
-        if is_suspended_by_fields(before):
-            seen = self._suspension.hold(before, key)
-        else:
-            with translated():
-                self._client.patch_job(_job(before), {**_noted(before, key), "spec": {"suspend": True}})
-            seen = self._lookup.watch(job, lambda seen: seen.state is not SchedulerJobState.STOPPING)
-            if seen.state is not SchedulerJobState.HELD:
-                raise ActuatorError(f"{job} suspended", seen.state.value, seen.where_to_look())
+        seen = self._suspension.hold(before, key)
         tell(self._client, seen.owner, Action.HOLD, key)
         return seen.view()
 
@@ -168,14 +148,7 @@ class KubernetesActuator(Actuator):
         """Let a job go that was held."""
         with translated():
             before = self._lookup.look(job, SchedulerJobState.HELD)
-        if is_suspended_by_fields(before):
-            seen = self._suspension.release(before, key)
-        else:
-            with translated():
-                changed = self._client.patch_job(_job(before), {**_noted(before, key), "spec": {"suspend": False}})
-                seen = self._lookup.target_of(job, changed)
-            if seen.state is SchedulerJobState.HELD:
-                raise ActuatorError(f"{job} resumed", seen.state.value, seen.where_to_look())
+        seen = self._suspension.release(before, key)
         tell(self._client, seen.owner, Action.RELEASE, key)
         return seen.view()
 
@@ -208,10 +181,10 @@ class KubernetesActuator(Actuator):
                 raise ActuatorError(f"{job} to outlive its eviction", came, remedy)
             for pod in pods:
                 self._client.evict(pod, dry_run=True)
-            self._client.patch_job(owner, _noted(before, key))
+            self._client.patch_workload(owner, _noted(before, key))
             self._evict_all(pods)
             attempt = present_attempt(owner) + 1
-            self._client.patch_job(owner, {"metadata": {"annotations": {ATTEMPT: str(attempt)}}})
+            self._client.patch_workload(owner, {"metadata": {"annotations": {ATTEMPT: str(attempt)}}})
         stopped = {pod.metadata.uid for pod in pods}
         seen = self._lookup.watch(job, lambda seen: not _any_left(seen, stopped))
         if _any_left(seen, stopped):
@@ -224,12 +197,12 @@ class KubernetesActuator(Actuator):
         """Let a Job pass its deadline."""
         job = before.job
         with translated():
-            self._client.patch_job(_job(before), {**_noted(before, key), "spec": {"activeDeadlineSeconds": 1}})
+            self._client.patch_workload(_job(before), {**_noted(before, key), "spec": {"activeDeadlineSeconds": 1}})
         seen = self._lookup.watch(job, lambda seen: seen.state in _OVER)
         if seen.state is not SchedulerJobState.CANCELLED:
             expected = f"{job} over within {self._limits.stop_timeout:g} s"
             raise ActuatorError(expected, seen.state.value, seen.where_to_look())
-        if (why := _job(seen).condition("Failed")) and why.reason != "DeadlineExceeded":
+        if (why := seen.owner.why) and why.reason != "DeadlineExceeded":
             raise ActuatorError(
                 f"{job} ended by the bridge", f"it failed by itself ({why.reason})", "nothing is left to do"
             )
@@ -241,22 +214,22 @@ class KubernetesActuator(Actuator):
         attempt = present_attempt(owner) + 1
         name = successor_name(where.lineage, attempt)
         try:
-            self._create(self._successor(before, exclude_nodes, key, checkpoint), type(owner))
+            self._client.create_custom(owner.PLURAL, self._successor(before, exclude_nodes, key, checkpoint))
         except KubernetesConflict:
-            if key not in acts_of(self._lookup.read(type(owner), where.namespace, name)):
+            if key not in acts_of(self._client.workload(type(owner), where.namespace, name)):
                 raise ActuatorError(
                     f"no {owner.KIND} {name} yet", "somebody else made it", "nothing was done"
                 ) from None
-        made = self._lookup.read(type(owner), where.namespace, name)
+        made = self._client.workload(type(owner), where.namespace, name)
         if not self._lookup.is_still(owner):  # it was deleted meanwhile: its user wants no replacement
-            self._delete(made)
+            self._client.delete_workload(made)
             raise ActuatorError(
                 f"{before.job} to be there", "it was deleted meanwhile", f"its new {owner.KIND} was deleted, too"
             )
         tell(self._client, made, Action.RESTART, key)
         deadline = self._clock() + self._limits.settle
         while True:
-            seen = self._lookup.target_of(before.job, self._lookup.read(type(owner), where.namespace, name))
+            seen = self._lookup.target_of(before.job, self._client.workload(type(owner), where.namespace, name))
             placed = [pod for pod in seen.pods if pod.spec.node_name]
             if len(placed) >= max(1, wanted_pods(seen.owner)) or self._clock() >= deadline:
                 return seen
@@ -267,31 +240,13 @@ class KubernetesActuator(Actuator):
         owner, meta = before.owner, before.owner.metadata
         acts = add_key(meta.annotations.get(ACTS, ""), key)
         told = checkpoint if is_tellable(checkpoint) else ""
-        if isinstance(owner, Job):
-            raw = self._client.raw_job(meta.namespace, meta.name)
-        else:
-            raw = self._client.raw_workload(type(owner), meta.namespace, meta.name)
+        raw = self._client.raw_workload(type(owner), meta.namespace, meta.name)
         made = successor(
             raw, type(owner), lineage_of(meta), present_attempt(owner) + 1, exclude=exclude, acts=acts, checkpoint=told
         )
         if is_queued(owner):  # it waits until Kueue admits it
-            if isinstance(owner, Job):
-                made["spec"]["suspend"] = True
-            else:
-                owner.suspend_manifest(made)
+            owner.suspend_manifest(made)
         return made
-
-    def _create(self, manifest: dict[str, Any], kind: type[Job | WorkloadObject]) -> None:
-        if issubclass(kind, Job):
-            self._client.create_job(manifest["metadata"]["namespace"], manifest)
-        else:
-            self._client.create_custom(kind.PLURAL, manifest)
-
-    def _delete(self, owner: Job | WorkloadObject) -> None:
-        if isinstance(owner, Job):
-            self._client.delete_job(owner)
-        else:
-            self._client.delete_workload(owner)
 
     def _evict_all(self, pods: list[Pod]) -> None:
         """Evict all pods of a job. A budget that forbids one after others have gone is asked again: half a job is none."""
@@ -308,11 +263,6 @@ class KubernetesActuator(Actuator):
                     self._sleep(self._limits.poll)
                     continue
                 break
-
-    def _workloads(self) -> Iterable[WorkloadObject]:
-        """Return all jobs of other kinds that the cluster knows."""
-        for kind in KINDS:
-            yield from self._all_of(kind)
 
     def _all_of(self, kind: type[_Custom]) -> list[_Custom]:
         try:

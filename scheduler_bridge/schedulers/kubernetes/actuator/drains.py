@@ -9,7 +9,10 @@ from schedmate_records import Action
 from ....act_keys import add_key
 from ...errors import ActuatorError, translated
 from ...views import NodeView
-from ..client import ACTS, KubernetesClient, KubernetesConflict, Node, Taint
+from ..client.client import KubernetesClient
+from ..client.errors import KubernetesConflict
+from ..client.lineage import ACTS
+from ..client.objects import Node, Taint
 from .events import tell
 from .nodes import DRAINED_BY, TAINT, drained_by, in_service, node_view, taints
 from .settings import KubernetesLimits
@@ -19,7 +22,6 @@ class Drains:
     """Drains nodes and lets them return.
 
     Args:
-        client: The cluster.
         limits: Which labels name a node's pools.
     """
 

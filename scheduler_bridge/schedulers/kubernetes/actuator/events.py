@@ -4,12 +4,15 @@ import structlog
 
 from schedmate_records import Action
 
-from ..client import Job, KubernetesClient, KubernetesError, Node, WorkloadObject
+from ..client.client import KubernetesClient
+from ..client.errors import KubernetesError
+from ..client.objects import Node
+from ..client.workloads.kind import WorkloadObject
 
 log = structlog.get_logger(__name__)
 
 
-def tell(client: KubernetesClient, about: Job | WorkloadObject | Node, action: Action, key: str) -> None:
+def tell(client: KubernetesClient, about: WorkloadObject | Node, action: Action, key: str) -> None:
     """Write an Event. If that fails, the act remains done."""
     try:
         reason = "".join(word.capitalize() for word in action.value.split("_"))

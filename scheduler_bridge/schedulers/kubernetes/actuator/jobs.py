@@ -5,22 +5,13 @@ from collections.abc import Sequence
 from ....act_keys import read_keys
 from ....opt_out import ANNOTATION
 from ...views import JobView, SchedulerJobState
-from ..client import (
-    ACTS,
-    QUEUE,
-    STOPPED_FOR,
-    Job,
-    Pod,
-    QueuedWorkload,
-    WorkloadObject,
-    WorkloadPhase,
-    excluded_nodes,
-    incarnation_of,
-    is_cancelled,
-    is_resumed,
-    present_attempt,
-)
-from ..client.objects import Condition, PodSpec
+from ..client.attempts import is_resumed, present_attempt
+from ..client.lineage import ACTS, STOPPED_FOR, incarnation_of, is_cancelled
+from ..client.objects import Pod, PodSpec
+from ..client.placement import excluded_nodes
+from ..client.workloads.batch_job import Job
+from ..client.workloads.kind import WorkloadObject, WorkloadPhase
+from ..client.workloads.kueue import QUEUE, QueuedWorkload
 from .owners import is_queued
 
 _PHASES = {
@@ -30,7 +21,7 @@ _PHASES = {
 }
 
 
-def acts_of(job: Job | WorkloadObject) -> tuple[str, ...]:
+def acts_of(job: WorkloadObject) -> tuple[str, ...]:
     """Return the keys of what the bridge did to a job, the oldest first."""
     return read_keys(job.metadata.annotations.get(ACTS, ""))
 
@@ -40,7 +31,7 @@ def present(pods: Sequence[Pod]) -> list[Pod]:
     return [pod for pod in pods if not pod.is_over and pod.metadata.deletion_timestamp is None]
 
 
-def state_of(job: Job | WorkloadObject, pods: Sequence[Pod], queued: QueuedWorkload | None = None) -> SchedulerJobState:
+def state_of(job: WorkloadObject, pods: Sequence[Pod], queued: QueuedWorkload | None = None) -> SchedulerJobState:
     """Return the state of a job. One whose controller will start its pods again has not failed: it runs, or waits.
 
     Args:
@@ -51,7 +42,7 @@ def state_of(job: Job | WorkloadObject, pods: Sequence[Pod], queued: QueuedWorkl
     if job.metadata.deletion_timestamp is not None:
         return SchedulerJobState.STOPPING
     cancelled = is_cancelled(job.metadata) and not is_resumed(job)
-    phase = _phase(job)
+    phase = job.phase
     if phase is WorkloadPhase.FAILED:
         return SchedulerJobState.CANCELLED if cancelled else SchedulerJobState.FAILED
     if phase in _PHASES:
@@ -68,14 +59,14 @@ def state_of(job: Job | WorkloadObject, pods: Sequence[Pod], queued: QueuedWorkl
     return SchedulerJobState.RUNNING if runs else SchedulerJobState.PENDING
 
 
-def view(name: str, job: Job | WorkloadObject, pods: Sequence[Pod], queued: QueuedWorkload | None = None) -> JobView:
+def view(name: str, job: WorkloadObject, pods: Sequence[Pod], queued: QueuedWorkload | None = None) -> JobView:
     """Return a job as the bridge sees it, under the name by which the bridge asked for it.
 
     Its user is the namespace: that is the border between tenants, and no label that somebody writes on a Job moves it. Its quality of
     service is its priority class. One that the bridge stopped and has not let go yet is in its next attempt already.
     """
     state = state_of(job, pods, queued)
-    why = _why(job)
+    why = job.why
     at_rest = state in (SchedulerJobState.HELD, SchedulerJobState.STOPPING)
     interrupted = at_rest and STOPPED_FOR in job.metadata.annotations and not is_cancelled(job.metadata)
     specs = pod_specs(job)
@@ -88,8 +79,8 @@ def view(name: str, job: Job | WorkloadObject, pods: Sequence[Pod], queued: Queu
         excluded=tuple(sorted(set.intersection(*(set(excluded_nodes(spec)) for spec in specs)))) if specs else (),
         word=f"{state.value} ({why.reason})" if why else state.value,
         user=job.metadata.namespace,
-        partition=job.metadata.labels.get(QUEUE, "" if isinstance(job, Job) else job.queue),
-        qos=_priority_class(job, queued),
+        partition=job.metadata.labels.get(QUEUE, job.queue),
+        qos=(queued.spec.priority_class_name if queued else "") or job.priority_class,
         priority=next((one for one in priorities if one is not None), None),
         acts=acts_of(job),
         interrupted=interrupted,
@@ -99,14 +90,14 @@ def view(name: str, job: Job | WorkloadObject, pods: Sequence[Pod], queued: Queu
     )
 
 
-def pod_specs(job: Job | WorkloadObject) -> list[PodSpec]:
+def pod_specs(job: WorkloadObject) -> list[PodSpec]:
     """Return what the pods of a job are made of, one for each group of them."""
-    return [job.spec.template.spec] if isinstance(job, Job) else [group.spec for group in job.groups]
+    return [group.spec for group in job.groups]
 
 
-def wanted_pods(job: Job | WorkloadObject) -> int:
+def wanted_pods(job: WorkloadObject) -> int:
     """Return how many pods a job has when all of it runs."""
-    return job.spec.parallelism if isinstance(job, Job) else sum(group.pods for group in job.groups)
+    return sum(group.pods for group in job.groups)
 
 
 def outlives_eviction(job: Job, pods: int) -> bool:
@@ -132,30 +123,6 @@ def lacks_a_place(pod: Pod) -> bool:
     )  # fmt: skip
 
 
-def _phase(job: Job | WorkloadObject) -> WorkloadPhase:
-    if not isinstance(job, Job):
-        return job.phase
-    if job.condition("Complete"):
-        return WorkloadPhase.SUCCEEDED
-    if job.condition("Failed"):
-        return WorkloadPhase.FAILED
-    if job.condition("FailureTarget") or job.condition("SuccessCriteriaMet"):
-        return WorkloadPhase.STOPPING
-    return WorkloadPhase.SUSPENDED if job.spec.suspend else WorkloadPhase.ACTIVE
-
-
-def _why(job: Job | WorkloadObject) -> Condition | None:
-    if not isinstance(job, Job):
-        return job.why
-    return next((found for kind in ("Failed", "Suspended") if (found := job.condition(kind))), None)
-
-
-def _priority_class(job: Job | WorkloadObject, queued: QueuedWorkload | None) -> str:
-    if queued and queued.spec.priority_class_name:
-        return queued.spec.priority_class_name
-    return job.spec.template.spec.priority_class_name if isinstance(job, Job) else job.priority_class
-
-
-def _has_active_pods(job: Job | WorkloadObject, pods: Sequence[Pod]) -> bool:
+def _has_active_pods(job: WorkloadObject, pods: Sequence[Pod]) -> bool:
     counted = isinstance(job, Job) and (job.status.active > 0 or job.status.terminating > 0)
     return counted or any(not pod.is_over for pod in pods)

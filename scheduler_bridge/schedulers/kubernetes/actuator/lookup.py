@@ -1,24 +1,19 @@
 """What a job's id names at this moment: its newest object, the pods of it, and its place in a queue of Kueue."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...errors import ActuatorError, translated
 from ...views import JobView, SchedulerJobState
-from ..client import (
-    LINEAGE,
-    Job,
-    JobName,
-    KubernetesClient,
-    KubernetesNotFound,
-    Pod,
-    QueuedWorkload,
-    WorkloadObject,
-    job_id,
-    kind_named,
-    present_attempt,
-)
+from ..client.attempts import present_attempt
+from ..client.client import KubernetesClient
+from ..client.errors import KubernetesNotFound
+from ..client.lineage import LINEAGE, JobName
+from ..client.objects import Pod
+from ..client.workloads.kind import WorkloadObject
+from ..client.workloads.kinds import kind_named
+from ..client.workloads.kueue import QueuedWorkload
 from .jobs import acts_of, state_of, view
 from .owners import is_queued, ruler_of
 from .settings import KubernetesLimits
@@ -36,7 +31,7 @@ class Target:
     """
 
     job: str
-    owner: Job | WorkloadObject
+    owner: WorkloadObject
     pods: list[Pod]
     queued: QueuedWorkload | None = None
 
@@ -57,24 +52,12 @@ class Target:
     def where_to_look(self) -> str:
         """Return what a person may do to see more."""
         owner = self.owner
-        plural = "job" if isinstance(owner, Job) else f"{owner.PLURAL}.{owner.GROUP}"
+        plural = f"{owner.PLURAL}.{owner.API_VERSION.partition('/')[0]}"
         return f"see `kubectl -n {owner.metadata.namespace} describe {plural} {owner.metadata.name}`"
 
 
-def id_of(owner: Job | WorkloadObject) -> str:
-    """Return the id of the job that an object is an attempt of."""
-    return job_id(owner.metadata, "" if isinstance(owner, Job) else owner.WORD)
-
-
 class Lookup:
-    """Asks for jobs.
-
-    Args:
-        client: The cluster.
-        limits: Time limits.
-        clock: Seconds that only grow.
-        sleep: Waits for so many seconds.
-    """
+    """Asks for jobs."""
 
     def __init__(
         self,
@@ -93,11 +76,10 @@ class Lookup:
         owner = self._newest(job)
         return self.target_of(job, owner) if owner else None
 
-    def target_of(self, job: str, owner: Job | WorkloadObject) -> Target:
+    def target_of(self, job: str, owner: WorkloadObject) -> Target:
         """Return the job that an object is an attempt of."""
         meta = owner.metadata
-        label = "batch.kubernetes.io/job-name" if isinstance(owner, Job) else owner.NAME_LABEL
-        pods = self._client.pods(meta.namespace, f"{label}={meta.name}")
+        pods = self._client.pods(meta.namespace, f"{owner.NAME_LABEL}={meta.name}")
         return Target(job, owner, pods, self._queued(owner))
 
     def look(self, job: str, *states: SchedulerJobState) -> Target:
@@ -123,46 +105,32 @@ class Lookup:
                 return seen
             self.sleep(self.limits.poll)
 
-    def is_still(self, owner: Job | WorkloadObject) -> bool:
+    def is_still(self, owner: WorkloadObject) -> bool:
         """True while an object is there, and not about to go."""
         meta = owner.metadata
         try:
-            now = self.read(type(owner), meta.namespace, meta.name)
+            now = self._client.workload(type(owner), meta.namespace, meta.name)
         except KubernetesNotFound:
             return False
         return now.metadata.uid == meta.uid and now.metadata.deletion_timestamp is None
 
-    def read(self, kind: type[Job | WorkloadObject], namespace: str, name: str) -> Job | WorkloadObject:
-        """Return an object of a kind."""
-        if issubclass(kind, Job):
-            return self._client.job(namespace, name)
-        return self._client.workload(kind, namespace, name)
-
-    def _newest(self, job: str) -> Job | WorkloadObject | None:
+    def _newest(self, job: str) -> WorkloadObject | None:
         """Return the object that is the present attempt of a job."""
         where = JobName.parse(job)
-        kind = _kind(where)
-        if where is None or kind is None:
+        if where is None or (kind := kind_named(where.word)) is None:
             return None
-        found: list[Job | WorkloadObject] = []
+        found: list[WorkloadObject] = []
         if where.lineage.replace("-", "").replace(".", "").isalnum():  # all that a name, and a selector, may hold
             selector = f"{LINEAGE}={where.lineage}"
-            found += self._select(kind, where.namespace, selector)
+            found += self._client.workloads(kind, where.namespace, selector)
         try:
-            first = self.read(kind, where.namespace, where.lineage)
+            first = self._client.workload(kind, where.namespace, where.lineage)
             found += [] if first.metadata.labels.get(LINEAGE) else [first]
         except KubernetesNotFound:
             pass
         return max(found, key=_age, default=None)
 
-    def _select(
-        self, kind: type[Job | WorkloadObject], namespace: str, selector: str
-    ) -> Sequence[Job | WorkloadObject]:
-        if issubclass(kind, Job):
-            return self._client.jobs(namespace, selector)
-        return self._client.workloads(kind, namespace, selector)
-
-    def _queued(self, owner: Job | WorkloadObject) -> QueuedWorkload | None:
+    def _queued(self, owner: WorkloadObject) -> QueuedWorkload | None:
         if not is_queued(owner):
             return None
         uid = owner.metadata.uid
@@ -171,16 +139,10 @@ class Lookup:
         return max(mine, key=_creation_time, default=None)
 
 
-def _kind(where: JobName | None) -> type[Job | WorkloadObject] | None:
-    if where is None:
-        return None
-    return kind_named(where.word) if where.word else Job
-
-
-def _creation_time(one: Job | WorkloadObject | QueuedWorkload) -> float:
+def _creation_time(one: WorkloadObject | QueuedWorkload) -> float:
     made = one.metadata.creation_timestamp
     return made.timestamp() if made else 0.0
 
 
-def _age(one: Job | WorkloadObject) -> tuple[float, int]:
+def _age(one: WorkloadObject) -> tuple[float, int]:
     return (_creation_time(one), present_attempt(one))

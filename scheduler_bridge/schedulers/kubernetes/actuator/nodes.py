@@ -6,7 +6,9 @@ import msgspec
 
 from ....act_keys import read_keys
 from ...views import NodeView, SchedulerNodeState
-from ..client import ACTS, Node, Pod, Taint, gpus
+from ..client.lineage import ACTS
+from ..client.objects import Node, Pod, Taint
+from ..client.resources import gpus
 
 DRAINED_BY = "schedmate.io/drained-by"
 """Annotation: the key of the act that drained the node, then the reason."""

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from ..client import QUEUE, Job, WorkloadObject, kind_of
+from ..client.workloads.kind import WorkloadObject
+from ..client.workloads.kinds import kind_of
+from ..client.workloads.kueue import QUEUE
 
 _KNOWN = {("trainer.kubeflow.org", "TrainJob"): "the trainer restarts it through its JobSet"}
 """By API group and kind: who starts the pods again, and how."""
@@ -21,7 +23,7 @@ class Ruler:
     why: str
 
 
-def ruler_of(job: Job | WorkloadObject) -> Ruler | None:
+def ruler_of(job: WorkloadObject) -> Ruler | None:
     """Return what controls a job besides its user; None for nothing. A CronJob makes Jobs and starts none again."""
     owner = job.metadata.controller
     if owner and not (owner.kind == "CronJob" and owner.api_version.startswith("batch/")):
@@ -31,12 +33,9 @@ def ruler_of(job: Job | WorkloadObject) -> Ruler | None:
             group = owner.api_version.partition("/")[0]
             why = _KNOWN.get((group, owner.kind), "it starts its Jobs again itself")
         return Ruler(f"{owner.kind}/{owner.name}", why)
-    managed = job.spec.managed_by if isinstance(job, Job) else job.managed_by
-    if managed not in ("", "kubernetes.io/job-controller"):
-        return Ruler(managed, "the job is managed by it (managedBy)")
-    return None
+    return Ruler(job.managed_by, "the job is managed by it (managedBy)") if job.managed_by else None
 
 
-def is_queued(job: Job | WorkloadObject) -> bool:
+def is_queued(job: WorkloadObject) -> bool:
     """True for what Kueue admits and suspends: while it is suspended it waits in Kueue's queue, and is not held."""
-    return QUEUE in job.metadata.labels and (isinstance(job, Job) or bool(job.SUSPEND))
+    return QUEUE in job.metadata.labels and bool(job.SUSPEND)

@@ -8,28 +8,22 @@ from datetime import datetime
 
 from ...queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
 from ...views import JobView, SchedulerJobState
-from ..client import (
-    Job,
-    Node,
-    Pod,
-    QueuedWorkload,
-    WorkloadObject,
-    admits,
-    cpus,
-    gpus,
-    is_tied_to_pods,
-    memory,
-    present_attempt,
-    requested,
-)
+from ..client.attempts import present_attempt
+from ..client.lineage import job_id
+from ..client.objects import Node, Pod
+from ..client.placement import admits, is_tied_to_pods
+from ..client.resources import cpus, gpus, memory, requested
+from ..client.workloads.batch_job import Job
+from ..client.workloads.kind import WorkloadObject
+from ..client.workloads.kueue import QueuedWorkload
 from .jobs import lacks_a_place, outlives_eviction, present
-from .lookup import Target, id_of
+from .lookup import Target
 from .nodes import node_view
 from .owners import ruler_of
 
 
 def queue_of(
-    jobs: Iterable[Job | WorkloadObject],
+    jobs: Iterable[WorkloadObject],
     pods: Iterable[Pod],
     nodes: Sequence[Node],
     pool_labels: Sequence[str],
@@ -62,19 +56,19 @@ def queue_of(
 
 
 def _targets(
-    jobs: Iterable[Job | WorkloadObject], queued: Iterable[QueuedWorkload]
+    jobs: Iterable[WorkloadObject], queued: Iterable[QueuedWorkload]
 ) -> tuple[dict[str, Target], dict[str, str]]:
     """Return the newest attempt of each job by its id, without pods; and the ids by the uids that pods name as their controllers."""
     places = {by.uid: one for one in queued if (by := one.metadata.controller)}
     every = sorted(jobs, key=present_attempt)
-    known = {job.metadata.uid: id_of(job) for job in every if isinstance(job, WorkloadObject)}
+    known = {job.metadata.uid: job_id(job.metadata, job.WORD) for job in every if not isinstance(job, Job)}
     targets, names = {}, {}
     for job in every:
         owner = job.metadata.controller
         if owner and owner.uid in known:  # a Job of a JobSet: its pods are the JobSet's
             names[job.metadata.uid] = known[owner.uid]
             continue
-        name = id_of(job)
+        name = job_id(job.metadata, job.WORD)
         targets[name] = Target(name, job, [], places.get(job.metadata.uid))
         names[job.metadata.uid] = name
     newest = {target.owner.metadata.uid for target in targets.values()} | {
@@ -125,7 +119,7 @@ def _running(target: Target, pods: Sequence[Pod], indices: _Indices) -> RunningJ
 
 def _comes_back(target: Target, pods: int) -> bool:
     """True where a job that is evicted is started again."""
-    if isinstance(target.owner, WorkloadObject):
+    if not isinstance(target.owner, Job):
         return target.owner.may_resume
     return target.queued is not None or outlives_eviction(target.owner, pods)
 

@@ -7,18 +7,11 @@ from typing import Any
 import msgspec
 
 from ....checkpoint_note import CHECKPOINT_VARIABLE
-from ..client import (
-    ACTS,
-    ATTEMPT,
-    INCARNATION,
-    LINEAGE,
-    STOPPED_FOR,
-    Job,
-    Meta,
-    WorkloadObject,
-    incarnation_of,
-    with_excluded,
-)
+from ..client.lineage import ACTS, ATTEMPT, INCARNATION, LINEAGE, STOPPED_FOR, incarnation_of
+from ..client.objects import Meta
+from ..client.placement import with_excluded
+from ..client.workloads.batch_job import Job
+from ..client.workloads.kind import WorkloadObject
 
 _OF_THE_CONTROLLER = frozenset(
     {
@@ -44,7 +37,7 @@ def successor_name(lineage: str, attempt: int) -> str:
 
 def successor(
     before: Mapping[str, Any],
-    kind: type[Job | WorkloadObject],
+    kind: type[WorkloadObject],
     lineage: str,
     attempt: int,
     *,
@@ -66,13 +59,9 @@ def successor(
     meta = before["metadata"]
     spec = copy.deepcopy(before["spec"])
     exclude = tuple(exclude)
-    if issubclass(kind, Job):
-        if not spec.get("manualSelector"):
-            spec.pop("selector", None)
-        templates = [spec["template"]]
-    else:
-        templates = kind.pod_templates({"spec": spec})
-    for template in templates:
+    if issubclass(kind, Job) and not spec.get("manualSelector"):
+        spec.pop("selector", None)
+    for template in kind.pod_templates({"spec": spec}):
         _prepare(template, lineage, attempt, exclude, checkpoint)
     annotations = {
         name: text

@@ -1,4 +1,4 @@
-"""Acts on jobs that can be stopped and let go again: those of other kinds than batch/v1 Job, and all that wait in a queue of Kueue.
+"""Acts that stop jobs and let them go again. A batch/v1 Job outside Kueue's queues is evicted and ended in another way (see `actuator`).
 
 Their own controller stops them, through their own fields: a Job's backoffLimit or a JobSet's maxRestarts is not spent. What
 Kueue admits is suspended through Kueue alone; the bridge never resumes what Kueue suspended. An order that no controller took in time
@@ -12,21 +12,13 @@ from typing import Any, Literal
 from ....act_keys import add_key
 from ...errors import ActuatorError, translated
 from ...views import SchedulerJobState
-from ..client import (
-    ACTS,
-    ATTEMPT,
-    STOPPED_FOR,
-    Job,
-    KubernetesClient,
-    KubernetesConflict,
-    KubernetesNotFound,
-    Order,
-    Patch,
-    QueuedWorkload,
-    WorkloadObject,
-    is_resumed,
-    present_attempt,
-)
+from ..client.attempts import is_resumed, present_attempt
+from ..client.client import KubernetesClient
+from ..client.errors import KubernetesConflict, KubernetesNotFound
+from ..client.lineage import ACTS, ATTEMPT, STOPPED_FOR
+from ..client.workloads.batch_job import Job
+from ..client.workloads.kind import Order, Patch, WorkloadObject
+from ..client.workloads.kueue import QueuedWorkload
 from .jobs import present
 from .lookup import Lookup, Target
 from .owners import is_queued
@@ -36,17 +28,12 @@ _AT_REST = (SchedulerJobState.HELD, SchedulerJobState.STOPPING)
 
 
 def is_suspended_by_fields(target: Target) -> bool:
-    """True for a job that these acts are for."""
-    return isinstance(target.owner, WorkloadObject) or is_queued(target.owner)
+    """True for a job that is evicted and ended through the fields that suspend it."""
+    return not isinstance(target.owner, Job) or is_queued(target.owner)
 
 
 class Suspension:
-    """Stops jobs and lets them go.
-
-    Args:
-        client: The cluster.
-        lookup: What asks for jobs.
-    """
+    """Stops jobs and lets them go."""
 
     def __init__(self, client: KubernetesClient, lookup: Lookup) -> None:
         self._client = client
@@ -163,14 +150,11 @@ class Suspension:
         raise ActuatorError(f"{before.job} changed by its controller", came, "it was withdrawn; nothing was done")
 
     def _note(
-        self, owner: Job | WorkloadObject, notes: Mapping[str, str | None], fields: Mapping[str, Any] | None = None
+        self, owner: WorkloadObject, notes: Mapping[str, str | None], fields: Mapping[str, Any] | None = None
     ) -> None:
         """Write annotations on a job, with fields of its own in the same patch."""
         patch = {"metadata": {"annotations": dict(notes)}, **(fields or {})}
-        if isinstance(owner, Job):
-            self._client.patch_job(owner, patch)
-        else:
-            self._client.patch_workload(owner, patch)
+        self._client.patch_workload(owner, patch)
 
 
 def _was_stopped_by(target: Target, key: str) -> bool:
@@ -179,7 +163,7 @@ def _was_stopped_by(target: Target, key: str) -> bool:
 
 
 def _patched_object(target: Target) -> WorkloadObject | QueuedWorkload:
-    if isinstance(target.owner, WorkloadObject) and not is_queued(target.owner):
+    if not is_queued(target.owner):
         return target.owner
     if target.queued is None:
         raise ActuatorError(f"a Workload of {target.job}", "Kueue has made none yet", "nothing was done")

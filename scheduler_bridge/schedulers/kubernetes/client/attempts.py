@@ -1,11 +1,12 @@
 """Which attempt an object is now, the fields of its kind considered."""
 
 from .lineage import STOPPED_FOR, attempt_of, is_cancelled
-from .objects import Job
-from .workloads import QUEUE, WorkloadObject
+from .workloads.batch_job import Job
+from .workloads.kind import WorkloadObject
+from .workloads.kueue import QUEUE
 
 
-def is_resumed(job: Job | WorkloadObject) -> bool:
+def is_resumed(job: WorkloadObject) -> bool:
     """True where the bridge suspended a job for good, and a person let it go again."""
     meta = job.metadata
     if not is_cancelled(meta) or STOPPED_FOR in meta.annotations:
@@ -15,6 +16,6 @@ def is_resumed(job: Job | WorkloadObject) -> bool:
     return bool(job.SUSPEND) and not job.suspended
 
 
-def present_attempt(job: Job | WorkloadObject) -> int:
+def present_attempt(job: WorkloadObject) -> int:
     """Return how often the job was started before: as noted, and once more where a person resumed it after it was cancelled."""
     return attempt_of(job.metadata) + is_resumed(job)

@@ -5,11 +5,11 @@ as much for a list of thousands of pods.
 """
 
 import contextlib
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 import msgspec
 import urllib3
@@ -27,16 +27,15 @@ from .errors import (
     KubernetesUnavailable,
     ResourceVersionExpired,
 )
-from .objects import Job, ListMeta, Node, Pod
+from .objects import ListMeta, Node, Pod
 from .workloads.kind import WorkloadObject
 from .workloads.kueue import QueuedWorkload
 
-_T = TypeVar("_T", bound=Job | Node | Pod | WorkloadObject | QueuedWorkload)
+_T = TypeVar("_T", bound=Node | Pod | WorkloadObject | QueuedWorkload)
 _Custom = TypeVar("_Custom", bound=WorkloadObject | QueuedWorkload)
 _Decoded = TypeVar("_Decoded")
 _PAGE = 500
 """Objects of one answer to a list, as kubectl asks for them."""
-_PAGES = 400  # pages of one list at most, so that a faulty server cannot keep it going
 _WATCHED = 300
 """Seconds after which the API server ends a watch. The next one continues from the same resource version."""
 
@@ -58,10 +57,7 @@ class KubernetesClient:
 
     def __init__(self, api: official.ApiClient, timeout: float = 10.0) -> None:
         self._api = api
-        self._core = official.CoreV1Api(api)
-        self._batch = official.BatchV1Api(api)
-        self._custom = official.CustomObjectsApi(api)
-        self._limits: dict[str, Any] = {"_preload_content": False, "_request_timeout": (3.0, timeout)}
+        self._timeout = timeout
 
     @classmethod
     def connect(cls, kubeconfig: Path | None = None) -> "KubernetesClient":
@@ -85,42 +81,29 @@ class KubernetesClient:
             raise KubernetesUnavailable(expected, came, "set KUBECONFIG, or run in a pod") from error
         return cls(official.ApiClient(configuration))
 
-    def job(self, namespace: str, name: str) -> Job:
-        """Return a Job."""
-        return _decode(self._ask(self._batch.read_namespaced_job, name, namespace), Job)
-
-    def raw_job(self, namespace: str, name: str) -> dict[str, Any]:
-        """Return a Job with all its fields, so that another can be made of it."""
-        return _decode(self._ask(self._batch.read_namespaced_job, name, namespace), dict[str, Any])
-
-    def jobs(self, namespace: str, selector: str) -> list[Job]:
-        """Return the Jobs of a namespace that a label selector fits."""
-        return self._list(Job, self._batch.list_namespaced_job, namespace, label_selector=selector)[0]
-
     def pods(self, namespace: str, selector: str) -> list[Pod]:
         """Return the pods of a namespace that a label selector fits."""
-        return self._list(Pod, self._core.list_namespaced_pod, namespace, label_selector=selector)[0]
+        return self._list(Pod, namespace, labelSelector=selector)[0]
 
     def pods_on(self, node: str) -> list[Pod]:
         """Return the pods on a node."""
-        return self._list(Pod, self._core.list_pod_for_all_namespaces, field_selector=f"spec.nodeName={node}")[0]
+        return self.list_all(Pod, fields=f"spec.nodeName={node}")[0]
 
     def node(self, name: str) -> Node:
         """Return a node."""
-        return _decode(self._ask(self._core.read_node, name), Node)
+        return _decode(self._ask("GET", _path(Node, "", name)), Node)
 
     def raw_node(self, name: str) -> dict[str, Any]:
         """Return a node with all its fields, for people."""
-        return _decode(self._ask(self._core.read_node, name), dict[str, Any])
+        return _decode(self._ask("GET", _path(Node, "", name)), dict[str, Any])
 
     def nodes(self) -> list[Node]:
         """Return all nodes."""
-        return self._list(Node, self._core.list_node)[0]
+        return self.list_all(Node)[0]
 
     def list_all(self, kind: type[_T], namespace: str = "", fields: str = "") -> tuple[list[_T], str]:
         """Return all objects of a kind, and the resource version at which a watch goes on. All namespaces where none is given."""
-        verb, where = self._verb(kind, namespace)
-        return self._list(kind, verb, *where, **_selected(fields))
+        return self._list(kind, namespace, fieldSelector=fields)
 
     def watch(self, kind: type[_T], version: str, namespace: str = "", fields: str = "") -> Iterator[bytes]:
         """Yield what changes since `version`, one JSON document each, until the server ends the watch.
@@ -128,87 +111,56 @@ class KubernetesClient:
         Raises:
             ResourceVersionExpired: The version is too old.
         """
-        verb, where = self._verb(kind, namespace)
-        limits = self._limits | {"_request_timeout": (3.0, float(_WATCHED) + 30)}
-        asked = {"watch": True, "allow_watch_bookmarks": True, "timeout_seconds": _WATCHED, **_selected(fields)}
-        with _translated(), contextlib.closing(verb(*where, resource_version=version, **asked, **limits)) as answer:
+        asked = {"watch": "true", "allowWatchBookmarks": "true", "timeoutSeconds": str(_WATCHED)}
+        query = {**asked, "resourceVersion": version, "fieldSelector": fields}
+        with self._open("GET", _path(kind, namespace), query=query, timeout=_WATCHED + 30.0) as answer:
             rest = b""
             for piece in answer.stream(amt=None):
                 *lines, rest = (rest + piece).split(b"\n")
                 yield from lines
 
-    def patch_job(self, job: Job, patch: Mapping[str, Any]) -> Job:
-        """Change a Job, unless another has taken its name."""
-        return _decode(
-            self._ask(
-                self._batch.patch_namespaced_job,
-                job.metadata.name,
-                job.metadata.namespace,
-                _merged({"metadata": {"uid": job.metadata.uid}}, patch),
-            ),
-            Job,
-        )
-
-    def create_job(self, namespace: str, body: Mapping[str, Any]) -> Job:
-        """Create a Job. Raises `KubernetesConflict` where its name is taken."""
-        return _decode(self._ask(self._batch.create_namespaced_job, namespace, dict(body)), Job)
-
-    def delete_job(self, job: Job) -> None:
-        """Delete a Job and its pods, unless another has taken its name."""
-        options = {"propagationPolicy": "Background", "preconditions": {"uid": job.metadata.uid}}
-        self._ask(self._batch.delete_namespaced_job, job.metadata.name, job.metadata.namespace, body=options)
-
     def workload(self, kind: type[_Custom], namespace: str, name: str) -> _Custom:
         """Return an object of a kind. Raises `KubernetesNotFound` where there is none, or the cluster does not know the kind."""
-        return _decode(self._read_custom(kind, namespace, name), kind)
+        return _decode(self._ask("GET", _path(kind, namespace, name)), kind)
 
     def raw_workload(self, kind: type[_Custom], namespace: str, name: str) -> dict[str, Any]:
         """Return an object of a kind with all its fields, so that another can be made of it."""
-        return _decode(self._read_custom(kind, namespace, name), dict[str, Any])
+        return _decode(self._ask("GET", _path(kind, namespace, name)), dict[str, Any])
 
     def workloads(self, kind: type[_Custom], namespace: str, selector: str) -> list[_Custom]:
         """Return the objects of a kind that a label selector fits; none where the cluster does not know the kind."""
         try:
-            verb, where = self._verb(kind, namespace)
-            return self._list(kind, verb, *where, label_selector=selector)[0]
+            return self._list(kind, namespace, labelSelector=selector)[0]
         except KubernetesNotFound:
             return []
 
     def patch_workload(self, one: _Custom, patch: Mapping[str, Any]) -> _Custom:
         """Change an object of a kind, unless another has taken its name."""
         meta, merged = one.metadata, _merged({"metadata": {"uid": one.metadata.uid}}, patch)
-        verb = self._custom.patch_namespaced_custom_object
-        for newer in one.NEWER:
+        path = _path(one, meta.namespace, meta.name)
+        if isinstance(one, QueuedWorkload):
             with contextlib.suppress(KubernetesNotFound):  # an older server does not know it
-                answer = self._ask(verb, one.GROUP, newer, meta.namespace, one.PLURAL, meta.name, merged)
-                return _decode(answer, type(one))
-        answer = self._ask(verb, one.GROUP, one.VERSION, meta.namespace, one.PLURAL, meta.name, merged)
-        return _decode(answer, type(one))
+                return _decode(self._ask("PATCH", path.replace(one.API_VERSION, one.NEWER), merged), type(one))
+        return _decode(self._ask("PATCH", path, merged), type(one))
 
-    def create_custom(self, plural: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Create an object of a custom kind in its namespace. Raises `KubernetesConflict` where its name is taken."""
-        group, _, version = body["apiVersion"].partition("/")
-        verb = self._custom.create_namespaced_custom_object
-        return _decode(
-            self._ask(verb, group, version, body["metadata"]["namespace"], plural, dict(body)), dict[str, Any]
-        )
+    def create_custom(self, plural: str, body: Mapping[str, Any]) -> None:
+        """Create an object in its namespace by its manifest. Raises `KubernetesConflict` where its name is taken."""
+        self._ask("POST", _address(body["apiVersion"], plural, body["metadata"]["namespace"]), body)
 
     def delete_custom(self, plural: str, body: Mapping[str, Any]) -> None:
-        """Delete an object of a custom kind by its manifest. Raises `KubernetesNotFound` where it is gone."""
-        group, _, version = body["apiVersion"].partition("/")
-        meta, verb = body["metadata"], self._custom.delete_namespaced_custom_object
-        self._ask(verb, group, version, meta["namespace"], plural, meta["name"])
+        """Delete an object by its manifest. Raises `KubernetesNotFound` where it is gone."""
+        meta = body["metadata"]
+        self._ask("DELETE", _address(body["apiVersion"], plural, meta["namespace"], meta["name"]))
 
     def delete_workload(self, one: WorkloadObject) -> None:
         """Delete an object of a kind and what it owns, unless another has taken its name."""
         options = {"propagationPolicy": "Background", "preconditions": {"uid": one.metadata.uid}}
-        verb, meta = self._custom.delete_namespaced_custom_object, one.metadata
-        self._ask(verb, one.GROUP, one.VERSION, meta.namespace, one.PLURAL, meta.name, body=options)
+        self._ask("DELETE", _path(one, one.metadata.namespace, one.metadata.name), options)
 
     def patch_node(self, node: Node, patch: Mapping[str, Any]) -> Node:
         """Change a node. Raises `KubernetesConflict` where somebody changed it since it was read."""
         version = {"metadata": {"resourceVersion": node.metadata.resource_version}}
-        return _decode(self._ask(self._core.patch_node, node.metadata.name, _merged(version, patch)), Node)
+        return _decode(self._ask("PATCH", _path(Node, "", node.metadata.name), _merged(version, patch)), Node)
 
     def evict(self, pod: Pod, *, dry_run: bool = False) -> None:
         """Evict a pod through the eviction API. Raises `KubernetesRefused` where a PodDisruptionBudget forbids it."""
@@ -219,10 +171,10 @@ class KubernetesClient:
             "metadata": {"name": meta.name, "namespace": meta.namespace},
             "deleteOptions": {"preconditions": {"uid": meta.uid}},
         }
-        asked = {"dry_run": "All"} if dry_run else {}
-        self._ask(self._core.create_namespaced_pod_eviction, meta.name, meta.namespace, body, **asked)
+        path = f"{_path(Pod, meta.namespace, meta.name)}/eviction"
+        self._ask("POST", path, body, {"dryRun": "All"} if dry_run else {})
 
-    def tell(self, about: Job | Node | WorkloadObject, reason: str, note: str) -> None:
+    def tell(self, about: Node | WorkloadObject, reason: str, note: str) -> None:
         """Write an Event on an object, as `kubectl describe` shows it."""
         meta = about.metadata
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -244,61 +196,86 @@ class KubernetesClient:
             "lastTimestamp": now,
             "count": 1,
         }
-        self._ask(self._core.create_namespaced_event, space, body)
+        self._ask("POST", _address("v1", "events", space), body)
 
-    def _verb(self, kind: type[_T], namespace: str) -> tuple[Callable[..., Any], tuple[str, ...]]:
-        if issubclass(kind, Node):
-            return self._core.list_node, ()
-        if issubclass(kind, WorkloadObject | QueuedWorkload):
-            if namespace:
-                return self._custom.list_namespaced_custom_object, (kind.GROUP, kind.VERSION, namespace, kind.PLURAL)
-            return self._custom.list_cluster_custom_object, (kind.GROUP, kind.VERSION, kind.PLURAL)
-        if issubclass(kind, Job):
-            everywhere, there = self._batch.list_job_for_all_namespaces, self._batch.list_namespaced_job
-        else:
-            everywhere, there = self._core.list_pod_for_all_namespaces, self._core.list_namespaced_pod
-        return (there, (namespace,)) if namespace else (everywhere, ())
-
-    def _read_custom(self, kind: type[_Custom], namespace: str, name: str) -> bytes:
-        return self._ask(
-            self._custom.get_namespaced_custom_object, kind.GROUP, kind.VERSION, namespace, kind.PLURAL, name
-        )
-
-    def _list(self, kind: type[_T], verb: Callable[..., Any], *where: str, **asked: str) -> tuple[list[_T], str]:
+    def _list(self, kind: type[_T], namespace: str, **query: str) -> tuple[list[_T], str]:
         found: list[_T] = []
-        for _ in range(_PAGES):
-            page = _decode(self._ask(verb, *where, limit=_PAGE, **asked), _List)
+        # 400 pages at most, so that a faulty server cannot keep it going.
+        for _ in range(400):
+            page = _decode(self._ask("GET", _path(kind, namespace), query={"limit": str(_PAGE), **query}), _List)
             found += [_decode(item, kind) for item in page.items]
             if not page.metadata.continue_:
                 return found, page.metadata.resource_version
-            asked["_continue"] = page.metadata.continue_
-        raise KubernetesRefused(f"at most {_PAGE * _PAGES} objects", "more", "name a namespace")
+            query["continue"] = page.metadata.continue_
+        raise KubernetesRefused(f"at most {400 * _PAGE} objects", "more", "name a namespace")
 
-    def _ask(self, verb: Callable[..., Any], *where: Any, **asked: Any) -> bytes:
+    def _ask(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, query: Mapping[str, str] | None = None
+    ) -> bytes:
         try:
-            with _translated(), contextlib.closing(verb(*where, **asked, **self._limits)) as answer:
-                data: bytes = answer.read() if hasattr(answer, "read") else answer.data
-                return data
+            with self._open(method, path, body, query or {}) as answer:
+                return answer.data
         except KubernetesForbidden as error:
             if self._is_ready():
                 raise
             raise KubernetesUnavailable(error.expected, error.came, "it is asked again once it is ready") from error
 
+    @contextlib.contextmanager
+    def _open(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        query: Mapping[str, str] = {},
+        timeout: float = 0.0,
+    ) -> Iterator[urllib3.BaseHTTPResponse]:
+        """Give the answer to a request, and close it; raise the client library's errors, and refusals, as ours."""
+        request = self._api.param_serialize(
+            method,
+            path,
+            query_params=[(name, value) for name, value in query.items() if value],
+            header_params={
+                "Accept": "application/json",
+                "Content-Type": "application/merge-patch+json" if method == "PATCH" else "application/json",
+            },
+            body=body and dict(body),
+            auth_settings=["BearerToken"],
+        )
+        try:
+            answer = self._api.call_api(*request, _request_timeout=(3.0, timeout or self._timeout)).response
+            with contextlib.closing(answer):
+                if not 200 <= answer.status < 300:
+                    raise _refusal(answer.status, answer.data)
+                yield answer
+        except official.ApiException as error:
+            raise _refusal(int(error.status or 0), str(error.reason).encode()) from error
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            came = f"{type(error).__name__}: {error}"[:300]
+            raise KubernetesUnavailable("an answer of the API server", came, "it is asked again") from error
+
     def _is_ready(self) -> bool:
         """False where the API server reports that it is not ready: one that has just started does not know yet who may do what."""
-        with contextlib.suppress(urllib3.exceptions.HTTPError, OSError, official.ApiException):
-            request = self._api.param_serialize("GET", "/readyz", auth_settings=["BearerToken"])
-            return bool(self._api.call_api(*request, _request_timeout=self._limits["_request_timeout"]).status == 200)
+        with contextlib.suppress(KubernetesError), self._open("GET", "/readyz"):
+            return True
         return False
 
 
+def _path(kind: Any, namespace: str, name: str = "") -> str:
+    """Return the path of an object of a kind, or of all in a namespace; of the whole cluster where the namespace is empty."""
+    return _address(kind.API_VERSION, kind.PLURAL, namespace, name)
+
+
+def _address(version: str, plural: str, namespace: str, name: str = "") -> str:
+    parts = [*(["namespaces", namespace] if namespace else []), plural, *([name] if name else [])]
+    root = f"/apis/{version}" if "/" in version else f"/api/{version}"
+    return "/".join((root, *(quote(part, safe="") for part in parts)))
+
+
 def _decode(data: bytes | msgspec.Raw, kind: type[_Decoded]) -> _Decoded:
-    with _translated():
+    try:
         return msgspec.json.decode(data, type=kind)
-
-
-def _selected(fields: str) -> dict[str, str]:
-    return {"field_selector": fields} if fields else {}
+    except NOT_JSON as error:
+        raise KubernetesRefused("an object of the Kubernetes API", str(error)[:300], "nothing was done") from error
 
 
 def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
@@ -315,29 +292,15 @@ _BY_STATUS: Mapping[int, tuple[type[KubernetesError], str]] = {
 }
 
 
-@contextlib.contextmanager
-def _translated() -> Iterator[None]:
-    """Raise the client library's errors as ours."""
+def _refusal(status: int, body: bytes) -> KubernetesError:
+    """Return the error for an answer that is none."""
     try:
-        yield
-    except official.ApiException as error:
-        status = int(error.status or 0)
-        wrong, remedy = _BY_STATUS.get(status, (KubernetesRefused, "nothing was done"))
-        # A full API server answers 429 with a text of its own; a disruption budget with a reason that names it.
-        away = status >= 500 or status == 0 or (status == 429 and "disruption budget" not in _message(error))
-        kind = KubernetesUnavailable if away else wrong
-        raise kind("an answer of the API server", f"{status} {_message(error)}"[:500], remedy) from error
-    except (urllib3.exceptions.HTTPError, OSError) as error:
-        raise KubernetesUnavailable(
-            "an answer of the API server", f"{type(error).__name__}: {error}"[:300], "it is asked again"
-        ) from error
-    except NOT_JSON as error:
-        raise KubernetesRefused("an object of the Kubernetes API", str(error)[:300], "nothing was done") from error
-
-
-def _message(error: official.ApiException) -> str:
-    body = error.body if isinstance(error.body, str) else ""
-    try:
-        return str(json.loads(body).get("message", ""))
-    except (ValueError, AttributeError):
-        return body or str(error.reason)
+        message = str(msgspec.json.decode(body, type=dict[str, Any]).get("message", ""))
+    except NOT_JSON:
+        message = body.decode(errors="replace")
+    wrong, remedy = _BY_STATUS.get(status, (KubernetesRefused, "nothing was done"))
+    # A full API server answers 429 with a text of its own; a disruption budget with a reason that names it.
+    away = status >= 500 or status == 0 or (status == 429 and "disruption budget" not in message)
+    return (KubernetesUnavailable if away else wrong)(
+        "an answer of the API server", f"{status} {message}"[:500], remedy
+    )

@@ -1,4 +1,4 @@
-"""Jobs, Pods and Nodes, as far as they are read here (Kubernetes API reference: batch/v1 Job, core/v1 Pod and Node).
+"""Pods, Nodes and the parts of jobs that all kinds share, as far as they are read here (Kubernetes API reference).
 
 What the API server sends beyond these fields is left out when it is decoded.
 """
@@ -172,6 +172,9 @@ class PodStatus(Object, frozen=True):
 class Pod(Object, frozen=True):
     """A pod."""
 
+    API_VERSION: ClassVar[str] = "v1"
+    PLURAL: ClassVar[str] = "pods"
+
     metadata: Meta
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
@@ -221,32 +224,6 @@ class JobSpec(Object, frozen=True):
     template: PodTemplate = PodTemplate()
 
 
-class JobStatus(Object, frozen=True):
-    """What became of a Job."""
-
-    active: int = 0
-    failed: int = 0
-    terminating: int = 0
-    start_time: datetime | None = None
-    completion_time: datetime | None = None
-    conditions: list[Condition] = []
-
-
-class Job(Object, frozen=True):
-    """A batch/v1 Job."""
-
-    KIND: ClassVar[str] = "Job"
-    API_VERSION: ClassVar[str] = "batch/v1"
-
-    metadata: Meta
-    spec: JobSpec = JobSpec()
-    status: JobStatus = JobStatus()
-
-    def condition(self, kind: str) -> Condition | None:
-        """Return the condition of this type where it holds."""
-        return next((one for one in self.status.conditions if one.type == kind and one.status == "True"), None)
-
-
 class Taint(Object, frozen=True, omit_defaults=True):
     """What keeps pods off a node."""
 
@@ -275,6 +252,7 @@ class Node(Object, frozen=True):
 
     KIND: ClassVar[str] = "Node"
     API_VERSION: ClassVar[str] = "v1"
+    PLURAL: ClassVar[str] = "nodes"
 
     metadata: Meta
     spec: NodeSpec = NodeSpec()

@@ -11,12 +11,12 @@ from schedmate_records import NOT_JSON
 
 from .client import KubernetesClient
 from .errors import KubernetesError, KubernetesNotFound, ResourceVersionExpired
-from .objects import Job, Meta, Node, Pod
-from .workloads import WorkloadObject
+from .objects import Meta, Node, Pod
+from .workloads.kind import WorkloadObject
 
 log = structlog.get_logger(__name__)
 
-_T = TypeVar("_T", bound=Job | Node | Pod | WorkloadObject)
+_T = TypeVar("_T", bound=Node | Pod | WorkloadObject)
 _PAUSE = (0.2, 10.0)
 _GONE = 410  # HTTP status of an expired resource version
 
@@ -41,8 +41,7 @@ class Informer(Generic[_T]):
     """What there is now, by uid. A thread lists once, then watches; bookmarks keep its place fresh, and 410 makes it list again.
 
     Args:
-        client: The cluster.
-        kind: `Job`, `Pod`, `Node`, or a kind of workload. There are none of a kind that the cluster does not know.
+        kind: `Pod`, `Node`, or a kind of workload. There are none of a kind that the cluster does not know.
         changed: Called in that thread after each change.
         namespace: The only namespace to look at; all where empty.
         fields: A field selector, such as `spec.nodeName=gpu-1`; all where empty.

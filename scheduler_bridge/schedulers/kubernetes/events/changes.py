@@ -11,19 +11,14 @@ import msgspec
 
 from schedmate_records import EventKind, JobEvent
 
-from ..client import (
-    QUEUE,
-    Job,
-    Pod,
-    PodGroup,
-    WorkloadObject,
-    incarnation_of,
-    job_id,
-    kind_of,
-    present_attempt,
-)
-from ..client import gpus as accelerators
-from ..client.objects import PodSpec
+from ..client.attempts import present_attempt
+from ..client.lineage import incarnation_of, job_id
+from ..client.objects import Pod, PodSpec
+from ..client.resources import gpus as accelerators
+from ..client.workloads.batch_job import Job
+from ..client.workloads.kind import WorkloadObject
+from ..client.workloads.kinds import kind_of
+from ..client.workloads.kueue import QUEUE
 from .ending import ending
 
 SCHEDULER = "kubernetes"
@@ -51,7 +46,7 @@ class ReportedJob(msgspec.Struct, kw_only=True):
 
 
 def changes(
-    known: Mapping[str, ReportedJob], jobs: Iterable[Job | WorkloadObject], pods: Iterable[Pod], now: float
+    known: Mapping[str, ReportedJob], jobs: Iterable[WorkloadObject], pods: Iterable[Pod], now: float
 ) -> tuple[list[JobEvent], dict[str, ReportedJob]]:
     """Return what happened since `known` was true, in order, and what is known from now on.
 
@@ -65,7 +60,7 @@ def changes(
         now: Seconds since 1970; the time of what Kubernetes gives no time for.
     """
     jobs = list(jobs)
-    wholes = {job.metadata.uid for job in jobs if isinstance(job, WorkloadObject)}
+    wholes = {job.metadata.uid for job in jobs if not isinstance(job, Job)}
     # By the kind of its owner, and not because that is there: the API server may show the part before the whole.
     parts = {job.metadata.uid: owner.uid for job in jobs if (owner := job.metadata.controller) and kind_of(owner)}
     of: dict[str, list[Pod]] = {}
@@ -79,7 +74,7 @@ def changes(
         )
         for one in {uid, parts.get(uid, uid)}:
             of.setdefault(one, []).append(pod)
-    newest: dict[str, Job | WorkloadObject] = {}
+    newest: dict[str, WorkloadObject] = {}
     events: list[JobEvent] = []
     after = {name: msgspec.structs.replace(state, nodes=list(state.nodes)) for name, state in known.items()}
     # The older object of a lineage ends before the newer one begins.
@@ -111,7 +106,7 @@ def gpus(pods: Iterable[PodSpec]) -> float | None:
 
 
 def _life(
-    job: Job | WorkloadObject, pods: Sequence[Pod], state: ReportedJob | None, after: dict[str, ReportedJob], now: float
+    job: WorkloadObject, pods: Sequence[Pod], state: ReportedJob | None, after: dict[str, ReportedJob], now: float
 ) -> list[JobEvent]:
     """Return events of submission, requeues, start and end."""
     name, uid, attempt, about = _id(job), job.metadata.uid, present_attempt(job), _about(job)
@@ -121,7 +116,7 @@ def _life(
         attempt = max(attempt, state.attempt)  # one that a person resumed, and suspends again
     made = seconds(job.metadata.creation_timestamp, now)
     # Users write the number of pods: a bound keeps the sum plausible.
-    asked = about | {"gpus": sum((gpus([spec]) or 0.0) * min(number, 100_000) for number, spec in _groups(job)) or None}
+    asked = about | {"gpus": sum((gpus([spec]) or 0.0) * min(number, 100_000) for number, spec in job.groups) or None}
     events = []
     if state is None:
         state = after[name] = ReportedJob(incarnation=incarnation, uid=uid, attempt=attempt)
@@ -171,21 +166,17 @@ def _lost(name: str, state: ReportedJob, now: float) -> list[JobEvent]:
     return [_event(name, state.uid, state.attempt, EventKind.ENDED, now, user=name.partition("/")[0], **how)]
 
 
-def _id(job: Job | WorkloadObject) -> str:
-    return job_id(job.metadata, "" if isinstance(job, Job) else job.WORD)
+def _id(job: WorkloadObject) -> str:
+    return job_id(job.metadata, job.WORD)
 
 
-def _groups(job: Job | WorkloadObject) -> Sequence[PodGroup]:
-    return [PodGroup(job.spec.parallelism, job.spec.template.spec)] if isinstance(job, Job) else job.groups
-
-
-def _wanted(job: Job | WorkloadObject) -> int:
+def _wanted(job: WorkloadObject) -> int:
     """Return how many pods run once all of a job runs: those of a Job that its controller means to run now."""
     return job.status.active if isinstance(job, Job) else sum(group.pods for group in job.groups)
 
 
-def _about(job: Job | WorkloadObject) -> dict[str, Any]:
-    container = next((each for group in _groups(job) for each in group.spec.containers), None)
+def _about(job: WorkloadObject) -> dict[str, Any]:
+    container = next((each for group in job.groups for each in group.spec.containers), None)
     command = " ".join([*container.command, *container.args]) if container else ""
     owner = job.metadata.controller
     limit = job.spec.active_deadline_seconds if isinstance(job, Job) else None
@@ -194,7 +185,7 @@ def _about(job: Job | WorkloadObject) -> dict[str, Any]:
         "directory": container.working_dir[:_TEXT] if container else "",
         "user": job.metadata.namespace,
         "name": job.metadata.name,
-        "partition": job.metadata.labels.get(QUEUE, "" if isinstance(job, Job) else job.queue),
+        "partition": job.metadata.labels.get(QUEUE, job.queue),
         "time_limit_s": None if limit is None else float(limit),
         "detail": f"of {owner.kind}/{owner.name}" if owner else "",
     }
@@ -205,7 +196,7 @@ def seconds(time: datetime | None, otherwise: float) -> float:
     return time.timestamp() if time else otherwise
 
 
-def _order(job: Job | WorkloadObject) -> tuple[str, float, int]:
+def _order(job: WorkloadObject) -> tuple[str, float, int]:
     return (_id(job), seconds(job.metadata.creation_timestamp, 0.0), present_attempt(job))
 
 

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from ..client import Job, Pod, WorkloadObject, WorkloadPhase, is_cancelled
-from ..client.objects import Condition
+from ..client.lineage import is_cancelled
+from ..client.objects import Condition, Pod
+from ..client.workloads.kind import WorkloadObject, WorkloadPhase
 
 
 class Ending(NamedTuple):
@@ -25,18 +26,8 @@ class _Exit(NamedTuple):
     reason: str
 
 
-def ending(job: Job | WorkloadObject, pods: Sequence[Pod]) -> Ending | None:
+def ending(job: WorkloadObject, pods: Sequence[Pod]) -> Ending | None:
     """Return how a job ended; None while it has not."""
-    if isinstance(job, WorkloadObject):
-        return _workload_ending(job, pods)
-    if done := job.condition("Complete"):
-        return Ending(0, 0, "COMPLETED", "", job.status.completion_time or done.last_transition_time)
-    if failed := job.condition("Failed"):
-        return _failure(failed, pods)
-    return _cancelled(job.condition("Suspended")) if job.spec.suspend and is_cancelled(job.metadata) else None
-
-
-def _workload_ending(job: WorkloadObject, pods: Sequence[Pod]) -> Ending | None:
     why = job.why or Condition(type="")
     match job.phase:
         case WorkloadPhase.SUCCEEDED:
@@ -50,9 +41,9 @@ def _workload_ending(job: WorkloadObject, pods: Sequence[Pod]) -> Ending | None:
     return None
 
 
-def _cancelled(why: Condition | None) -> Ending:
+def _cancelled(why: Condition) -> Ending:
     """Return the end of what the bridge cancelled: a kind that has no order for it stays suspended."""
-    return Ending(None, None, "CANCELLED", why.message[:1000] if why else "", why.last_transition_time if why else None)
+    return Ending(None, None, "CANCELLED", why.message[:1000], why.last_transition_time)
 
 
 def _failure(failed: Condition, pods: Sequence[Pod]) -> Ending:

@@ -5,23 +5,17 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from prometheus_client import Gauge
-
 from schedmate_records import JobEvent
+from schedmate_records.metrics import MetricFactory
 from streams.transport import Producer
 
 from ...job_watcher import JobWatcher, JobWatcherMetrics
-from ..client import (
-    KINDS,
-    Informer,
-    Job,
-    KubernetesClient,
-    KubernetesError,
-    KubernetesUnavailable,
-    Node,
-    Pod,
-    WorkloadObject,
-)
+from ..client.client import KubernetesClient
+from ..client.errors import KubernetesError, KubernetesUnavailable
+from ..client.objects import Node, Pod
+from ..client.store import Informer
+from ..client.workloads.kind import WorkloadObject
+from ..client.workloads.kinds import KINDS
 from .changes import ReportedJob, changes
 
 
@@ -30,11 +24,10 @@ class KubernetesWatcherMetrics(JobWatcherMetrics):
 
     def __init__(self) -> None:
         super().__init__("kubernetes", "Kubernetes")
-        self.nodes = Gauge("schedmate_kubernetes_watcher_nodes", "Nodes that are ready.", registry=None)
-        self.lists = Gauge(
-            "schedmate_kubernetes_watcher_lists",
-            "Full listings of Jobs, Pods or Nodes: at the start, and after a watch expired (410).",
-            registry=None,
+        make = MetricFactory("schedmate_kubernetes_watcher")
+        self.nodes = make.gauge("nodes", "Nodes that are ready.")
+        self.lists = make.gauge(
+            "lists", "Full listings of Jobs, Pods or Nodes: at the start, and after a watch expired (410)."
         )
 
 
@@ -46,9 +39,7 @@ class KubernetesWatcher(JobWatcher[ReportedJob]):
     Args:
         connect: Connects to the broker; called in another thread.
         checkpoint: The file; its directory is created.
-        client: The cluster.
         namespace: The only namespace to watch; all where empty.
-        clock: Seconds since 1970.
         memory: Bytes of events that may wait.
     """
 
@@ -75,10 +66,9 @@ class KubernetesWatcher(JobWatcher[ReportedJob]):
             memory=memory,
         )
         self._changed = threading.Event()
-        self.jobs = Informer(client, Job, self._changed.set, namespace)
         self.pods = Informer(client, Pod, self._changed.set, namespace)
         self.nodes = Informer(client, Node, self._changed.set)
-        self.workloads: list[Informer[WorkloadObject]] = [
+        self.jobs: list[Informer[WorkloadObject]] = [
             Informer(client, kind, self._changed.set, namespace) for kind in KINDS
         ]
 
@@ -102,18 +92,17 @@ class KubernetesWatcher(JobWatcher[ReportedJob]):
         Raises:
             KubernetesUnavailable: It was not listed yet, or a watch broke off.
         """
-        pods, jobs = self.pods.objects(), self.jobs.objects()
-        workloads = [store.objects() for store in self.workloads]
+        pods, listed = self.pods.objects(), [store.objects() for store in self.jobs]
         stores = self._stores()
         if broken := next((store.error for store in stores if store.error), None):
             raise broken
-        if pods is None or jobs is None or None in workloads:
+        if pods is None or None in listed:
             raise KubernetesUnavailable("lists of jobs and pods", "none yet", "they are asked for")
         self.metrics.nodes.set(sum(node.ready for node in self.nodes.objects() or ()))
         self.metrics.lists.set(sum(store.lists for store in stores))
-        every: list[Job | WorkloadObject] = [*jobs, *(one for found in workloads for one in found or ())]
-        events, after = changes(known, every, pods, now)
-        return events, after, len(every)
+        jobs = [job for found in listed for job in found or ()]
+        events, after = changes(known, jobs, pods, now)
+        return events, after, len(jobs)
 
-    def _stores(self) -> "list[Informer[Job] | Informer[Pod] | Informer[Node] | Informer[WorkloadObject]]":
-        return [self.jobs, self.pods, self.nodes, *self.workloads]
+    def _stores(self) -> "list[Informer[Pod] | Informer[Node] | Informer[WorkloadObject]]":
+        return [self.pods, self.nodes, *self.jobs]

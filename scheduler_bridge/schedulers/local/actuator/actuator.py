@@ -47,25 +47,24 @@ class LocalActuator(Actuator):
         before = self._attempt(job)
         self._tell(job, checkpoint)
         self._scheduler.restart(job, exclude_nodes)
-        self._scheduler.add_act(job, key)
-        return self._verify(
-            job, "queued again", lambda seen: seen.attempt > before and set(exclude_nodes) <= set(seen.excluded)
-        )
+
+        def restarted(seen: JobView) -> bool:
+            return seen.attempt > before and set(exclude_nodes) <= set(seen.excluded)
+
+        return self._verify(job, key, "queued again", restarted)
 
     def cancel_packing(self, job: str, key: str) -> JobView:
         """Stop a job and put it back in the queue, never to be packed again."""
         before = self._attempt(job)
         self._scheduler.requeue(job, alone=True)
-        self._scheduler.add_act(job, key)
-        return self._verify(job, "queued again, alone", lambda seen: seen.attempt > before and seen.alone)
+        return self._verify(job, key, "queued again, alone", lambda seen: seen.attempt > before and seen.alone)
 
     def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
         """Stop a job and put it back in the queue."""
         before = self._attempt(job)
         self._tell(job, checkpoint)
         self._scheduler.requeue(job, delay=delay)
-        self._scheduler.add_act(job, key)
-        return self._verify(job, "queued again", lambda seen: seen.attempt > before)
+        return self._verify(job, key, "queued again", lambda seen: seen.attempt > before)
 
     def signal(self, job: str, signal: str) -> None:
         """Send a signal to all processes of a job."""
@@ -74,20 +73,17 @@ class LocalActuator(Actuator):
     def cancel(self, job: str, key: str) -> JobView:
         """End a job for good."""
         self._scheduler.cancel(job)
-        self._scheduler.add_act(job, key)
-        return self._verify(job, "cancelled", lambda seen: seen.state is SchedulerJobState.CANCELLED)
+        return self._verify(job, key, "cancelled", lambda seen: seen.state is SchedulerJobState.CANCELLED)
 
     def hold(self, job: str, key: str) -> JobView:
         """Keep a job that waits from starting."""
         self._scheduler.hold(job)
-        self._scheduler.add_act(job, key)
-        return self._verify(job, "held", lambda seen: seen.state is SchedulerJobState.HELD)
+        return self._verify(job, key, "held", lambda seen: seen.state is SchedulerJobState.HELD)
 
     def release(self, job: str, key: str) -> JobView:
         """Let a held job start."""
         self._scheduler.release(job)
-        self._scheduler.add_act(job, key)
-        return self._verify(job, "released", lambda seen: seen.state is not SchedulerJobState.HELD)
+        return self._verify(job, key, "released", lambda seen: seen.state is not SchedulerJobState.HELD)
 
     def drain(self, node: str, reason: str, key: str) -> NodeView:
         """Start no more jobs on a slot."""
@@ -110,8 +106,9 @@ class LocalActuator(Actuator):
         seen = self._scheduler.job(job)
         return seen.attempt if seen else 0
 
-    def _verify(self, job: str, what: str, reached: Callable[[JobView], bool]) -> JobView:
-        """Wait until the scheduler shows the effect, and return what it shows."""
+    def _verify(self, job: str, key: str, what: str, reached: Callable[[JobView], bool]) -> JobView:
+        """Note the key of the act, wait until the scheduler shows the effect, and return what it shows."""
+        self._scheduler.add_act(job, key)
 
         def is_reached(jobs: list[JobView]) -> bool:
             return any(

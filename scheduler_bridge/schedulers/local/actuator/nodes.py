@@ -18,7 +18,7 @@ class _Node:
 
 
 class LocalNodes:
-    """The nodes by name. Not safe for threads."""
+    """The nodes by name. Not safe for threads. What the state of a node does not allow raises `ActuatorError` and does nothing."""
 
     def __init__(self, slots: int) -> None:
         self._nodes = {slot_name(slot): _Node() for slot in range(slots)}
@@ -36,11 +36,7 @@ class LocalNodes:
         return [self._view(name, name in busy) for name in self._nodes]
 
     def drain(self, name: str, reason: str, key: str = "") -> None:
-        """Start no more jobs on a node. A person who does so gives no key.
-
-        Raises:
-            ActuatorError: There is no such node, or it is drained. Nothing is done then.
-        """
+        """Start no more jobs on a node. A person who does so gives no key."""
         node = self._find(name)
         if node.reason is not None:
             raise ActuatorError("a node in service", f"{name} is drained ({node.reason})", "nothing was done")
@@ -48,11 +44,7 @@ class LocalNodes:
         node.acts += [key] if key else []
 
     def undrain(self, name: str, key: str = "") -> None:
-        """Return a drained node to service.
-
-        Raises:
-            ActuatorError: There is no such node, it is in service, or a person drained it and `key` is given. Nothing is done then.
-        """
+        """Return a drained node to service."""
         node = self._find(name)
         if node.reason is None or (key and not node.drained_by):
             came = f"{name} is " + ("in service" if node.reason is None else f"drained ({node.reason})")

@@ -13,7 +13,6 @@ class Outputs:
 
     Args:
         hand_on: Called with what was printed. It must not block for long: a job whose pipe is full waits.
-        clock: Seconds since 1970.
     """
 
     def __init__(self, hand_on: Callable[[StreamOutput], None], clock: Callable[[], float]) -> None:

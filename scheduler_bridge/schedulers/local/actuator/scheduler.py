@@ -31,16 +31,15 @@ class LocalScheduler:
 
     A slot is a core; with more slots than cores, some share one. A slot holds one job, or a job and those that asked to be
     packed with it. A job's processes find `RANK`, `LOCAL_RANK`, `WORLD_SIZE`, `LOCAL_JOB_ID`, `LOCAL_RESTART_COUNT` and
-    `LOCAL_NODE` in their environment. When one rank fails, the others are ended. All public methods are safe for threads.
+    `LOCAL_NODE` in their environment. When one rank fails, the others are ended. All public methods are safe for threads. One that the
+    state of the job or slot does not allow raises `ActuatorError` and does nothing.
 
     Args:
         emit: Called with every job event, in order, from the scheduler's thread.
         output: Called with what jobs print, from the scheduler's thread. It must not block for long: a job whose pipe is
             full waits. A stream's end comes before the event that its job ended.
-        slots: Number of slots.
         cores: The core of each slot, from the first again where there are more slots; all that this process may use where empty.
         grace: Seconds between SIGTERM and SIGKILL.
-        clock: Seconds since 1970.
     """
 
     def __init__(
@@ -130,11 +129,7 @@ class LocalScheduler:
                 found.environment = {**found.environment, name: value}
 
     def restart(self, job: str, exclude: Sequence[str] = ()) -> None:
-        """Put a failed job back in the queue, away from some slots besides those that it avoids already.
-
-        Raises:
-            ActuatorError: It has not failed, or no slot would be left. Nothing is done then.
-        """
+        """Put a failed job back in the queue, away from some slots besides those that it avoids already."""
         with self._changed:
             stopped = self._find(job, (SchedulerJobState.FAILED,))
             excluded = stopped.excluded | set(exclude)
@@ -149,9 +144,6 @@ class LocalScheduler:
         With `alone` it is never packed again; with `delay` it does not start for so many seconds.
 
         Returns at once; the job is back in the queue when its processes have ended.
-
-        Raises:
-            ActuatorError: It does not run. Nothing is done then.
         """
         with self._changed:
             running = self._find(job, (SchedulerJobState.RUNNING,))
@@ -160,38 +152,22 @@ class LocalScheduler:
             self._stop(running, SchedulerJobState.PENDING)
 
     def hold(self, job: str) -> None:
-        """Keep a job that waits from starting.
-
-        Raises:
-            ActuatorError: It does not wait. Nothing is done then.
-        """
+        """Keep a job that waits from starting."""
         with self._changed:
             self._find(job, (SchedulerJobState.PENDING,)).state = SchedulerJobState.HELD
 
     def release(self, job: str) -> None:
-        """Let a held job start.
-
-        Raises:
-            ActuatorError: It is not held. Nothing is done then.
-        """
+        """Let a held job start."""
         with self._changed:
             self._find(job, (SchedulerJobState.HELD,)).state = SchedulerJobState.PENDING
 
     def drain(self, node: str, reason: str, key: str = "") -> None:
-        """Start no more jobs on a slot. A person who does so gives no key.
-
-        Raises:
-            ActuatorError: There is no such slot, or it is drained. Nothing is done then.
-        """
+        """Start no more jobs on a slot. A person who does so gives no key."""
         with self._changed:
             self._nodes.drain(node, reason, key)
 
     def undrain(self, node: str, key: str = "") -> None:
-        """Return a drained slot to service.
-
-        Raises:
-            ActuatorError: There is no such slot, it is in service, or a person drained it and `key` is given. Nothing is done then.
-        """
+        """Return a drained slot to service."""
         with self._changed:
             self._nodes.undrain(node, key)
 
@@ -207,11 +183,7 @@ class LocalScheduler:
                 found.acts = (*found.acts, key)
 
     def cancel(self, job: str) -> None:
-        """End a job for good, as its user would.
-
-        Raises:
-            ActuatorError: It has ended already.
-        """
+        """End a job for good, as its user would."""
         with self._changed:
             found = self._find(job, (SchedulerJobState.RUNNING, SchedulerJobState.PENDING, SchedulerJobState.HELD))
             if found.state is SchedulerJobState.RUNNING:
@@ -221,11 +193,7 @@ class LocalScheduler:
                 self._tell(found, EventKind.ENDED, state="CANCELLED")
 
     def signal(self, job: str, number: int) -> None:
-        """Send a signal to all processes of a running job, as a kernel or a person would; what follows is the job's own end.
-
-        Raises:
-            ActuatorError: It does not run. Nothing is done then.
-        """
+        """Send a signal to all processes of a running job, as a kernel or a person would; what follows is the job's own end."""
         with self._changed:
             for task in self._find(job, (SchedulerJobState.RUNNING,)).tasks:
                 task.signal(number)

@@ -18,7 +18,10 @@ from ...base import Actuator
 from ...errors import ActuatorError, SchedulerAway, translated
 from ...queue import Queue
 from ...views import JobView, NodeView, SchedulerJobState
-from ..client import ACTS, RayActor, RayClient, RayConflict, RayError, RayJob, Submission
+from ..client.client import RayClient
+from ..client.errors import RayConflict, RayError
+from ..client.lineage import ACTS
+from ..client.objects import RayActor, RayJob, Submission
 from .jobs import INTENT_PREFIX, Attempt, intent_metadata, newest, view
 from .nodes import Nodes, node_view
 from .queue import queue_of
@@ -30,12 +33,6 @@ class RayActuator(Actuator):
     """Ray as an `Actuator`. docs/ray.md describes what it needs, and what Ray cannot do.
 
     A job is called as its first submission (see `scheduler_bridge.schedulers.ray.client.lineage`).
-
-    Args:
-        client: The cluster.
-        limits: Time limits.
-        clock: Seconds that only grow.
-        sleep: Waits for so many seconds.
     """
 
     name = "ray"

@@ -8,7 +8,8 @@ from schedmate_records import incarnation_of_time
 from ....act_keys import add_key, read_keys
 from ....opt_out import ANNOTATION
 from ...views import JobView, SchedulerJobState
-from ..client import ACTS, EXCLUDED, INTENT, LINEAGE, RayJob, SubmissionName
+from ..client.lineage import ACTS, EXCLUDED, INTENT, LINEAGE, SubmissionName
+from ..client.objects import RayJob
 
 INTENT_PREFIX = "schedmate-intent."
 """Submission ids of intents: this, and the id of the submission that is acted on."""

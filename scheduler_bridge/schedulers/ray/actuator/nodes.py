@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ...views import NodeView, SchedulerNodeState
-from ..client import RayNode
+from ..client.objects import RayNode
 
 
 class Nodes:

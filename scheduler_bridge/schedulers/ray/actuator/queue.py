@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ...queue import WHOLE, Capacity, Need, Queue, RunningJob, Share, WaitingJob
 from ...views import SchedulerJobState
-from ..client import SUPERVISOR_PREFIX, RayActor, RayPlacementGroup, RayTask
+from ..client.objects import SUPERVISOR_PREFIX, RayActor, RayPlacementGroup, RayTask
 from .jobs import Attempt, view
 from .nodes import Nodes, node_view
 

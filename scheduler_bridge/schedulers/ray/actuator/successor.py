@@ -5,17 +5,9 @@ from typing import Any
 
 from ....checkpoint_note import CHECKPOINT_VARIABLE
 from ...errors import ActuatorError
-from ..client import (
-    ACTS,
-    ATTEMPT,
-    EXCLUDED,
-    LINEAGE,
-    NODE_ID,
-    RayActor,
-    Submission,
-    asks_for_nodes,
-    with_excluded,
-)
+from ..client.lineage import ACTS, ATTEMPT, EXCLUDED, LINEAGE
+from ..client.objects import RayActor, Submission
+from ..client.placement import NODE_ID, asks_for_nodes, with_excluded
 from .jobs import Attempt, with_key
 from .nodes import Nodes
 

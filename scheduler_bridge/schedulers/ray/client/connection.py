@@ -4,6 +4,7 @@ import http.client
 import os
 import re
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -68,14 +69,13 @@ class RayConnection:
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
         try:
-            with Deadline(self.timeout) as deadline:
-                connection = kind(deadline, parts.hostname or "", parts.port, timeout=self.timeout)
-                try:
-                    connection.request(method, parts.path + path, body, headers)
-                    response = connection.getresponse()
-                    content = response.read(LARGEST + 1)
-                finally:
-                    connection.close()
+            with (
+                Deadline(self.timeout) as deadline,
+                closing(kind(deadline, parts.hostname or "", parts.port, timeout=self.timeout)) as connection,
+            ):
+                connection.request(method, parts.path + path, body, headers)
+                response = connection.getresponse()
+                content = response.read(LARGEST + 1)
             if deadline.expired:
                 raise TimeoutError("the answer is not whole yet")
             if len(content) > LARGEST:

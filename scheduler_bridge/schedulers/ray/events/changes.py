@@ -8,7 +8,8 @@ import msgspec
 
 from schedmate_records import EventKind, JobEvent, incarnation_of_time
 
-from ..client import INTENT, RayJob, SubmissionName
+from ..client.lineage import INTENT, SubmissionName
+from ..client.objects import RayJob
 from .ending import ending
 
 SCHEDULER = "ray"

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ..client import RayJob
+from ..client.objects import RayJob
 
 
 class Ending(NamedTuple):

@@ -5,13 +5,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from prometheus_client import Gauge
-
 from schedmate_records import JobEvent
+from schedmate_records.metrics import MetricFactory
 from streams.transport import Producer
 
 from ...job_watcher import JobWatcher, JobWatcherMetrics
-from ..client import SUPERVISOR_PREFIX, RayActor, RayClient, RayError, RayJob, RayNode
+from ..client.client import RayClient
+from ..client.errors import RayError
+from ..client.objects import SUPERVISOR_PREFIX, RayActor, RayJob, RayNode
 from .changes import RayPlacement, ReportedJob, changes
 
 
@@ -20,7 +21,8 @@ class RayWatcherMetrics(JobWatcherMetrics):
 
     def __init__(self) -> None:
         super().__init__("ray", "Ray")
-        self.nodes = Gauge("schedmate_ray_watcher_nodes", "Nodes that are alive.", registry=None)
+        make = MetricFactory("schedmate_ray_watcher")
+        self.nodes = make.gauge("nodes", "Nodes that are alive.")
 
 
 class RayWatcher(JobWatcher[ReportedJob]):
@@ -31,8 +33,6 @@ class RayWatcher(JobWatcher[ReportedJob]):
     Args:
         connect: Connects to the broker; called in another thread.
         checkpoint: The file; its directory is created.
-        client: The cluster.
-        clock: Seconds since 1970.
         memory: Bytes of events that may wait.
     """
 

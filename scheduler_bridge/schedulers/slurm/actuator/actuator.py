@@ -42,13 +42,9 @@ class SlurmActuator(Actuator):
     Keys of acts stand in a job's AdminComment and in a node's Comment; the reason of a drain begins with its key, too.
 
     Args:
-        client: Slurm.
-        settings: Time limits.
         resubmission: Submits jobs again that Slurm cannot start again; None: they are refused.
         stacks: Shows what a job's processes are doing; None: not available.
         checks: Checks nodes before they are drained or return to service; None: no node is checked.
-        clock: Seconds that only grow.
-        sleep: Waits for so many seconds.
     """
 
     name = "slurm"

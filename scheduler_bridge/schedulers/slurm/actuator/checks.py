@@ -13,12 +13,7 @@ log = structlog.get_logger(__name__)
 
 
 class NodeChecks:
-    """Runs the operator's command on nodes.
-
-    Args:
-        client: Slurm.
-        command: The command.
-    """
+    """Runs the operator's command on nodes."""
 
     def __init__(self, client: SlurmClient, command: SlurmNodeCheck) -> None:
         self._client = client

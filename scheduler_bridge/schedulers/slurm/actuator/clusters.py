@@ -25,7 +25,6 @@ class SlurmClusters(Actuator):
 
     Args:
         clusters: An actuator for each, by name; `LOCAL` is the one of slurm.conf.
-        clock: Seconds that only grow.
     """
 
     name = "slurm"

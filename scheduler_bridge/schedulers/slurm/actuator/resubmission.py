@@ -30,8 +30,6 @@ class Resubmission:
     """Submits kept jobs again.
 
     Args:
-        client: Slurm.
-        kept: What is known of them.
         submit: Submits a script with options for a user.
     """
 

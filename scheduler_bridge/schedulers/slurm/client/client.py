@@ -28,11 +28,7 @@ _ROW = re.compile(r"^([0-9]+(?:_[0-9]+|\+([0-9]+))?) +", re.ASCII | re.MULTILINE
 
 
 class SlurmClient:
-    """Slurm's jobs and nodes, read so that no user can forge another's job (see `job_list`), and what may be done to them.
-
-    Args:
-        run: Runs the commands.
-    """
+    """Slurm's jobs and nodes, read so that no user can forge another's job (see `job_list`), and what may be done to them."""
 
     def __init__(self, run: RunCommand | None = None) -> None:
         self._run = run or SlurmCommands()

@@ -34,10 +34,6 @@ _SHOW = ("scontrol", "show", "job", "-d")
 class JobList:
     """Reads all jobs, or one.
 
-    Args:
-        run: Runs the commands.
-        monotonic: Seconds that only grow.
-
     Attributes:
         unreadable: Number of jobs in the last list whose record cannot be distinguished from a text of their user.
     """

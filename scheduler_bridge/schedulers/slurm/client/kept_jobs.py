@@ -48,7 +48,6 @@ class KeptJobs:
     Args:
         directory: Made where it is not there.
         max_bytes: What all files may take.
-        clock: Seconds since 1970.
     """
 
     def __init__(self, directory: Path, max_bytes: int = 256 << 20, clock: Callable[[], float] = time.time) -> None:

@@ -20,7 +20,6 @@ class Keeper:
 
     Args:
         client: Slurm; its user must be an operator to read the scripts of others.
-        kept: Where they are kept.
     """
 
     def __init__(self, client: SlurmClient, kept: KeptJobs) -> None:

@@ -23,7 +23,6 @@ class RemoteTools:
     """`processors.advise.agent.SourceTools` of a job's source tree. Use it as a context: it ends the process. Not safe for threads.
 
     Args:
-        user: Whose job it is.
         directory: Of the source tree.
 
     Raises:

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from prometheus_client import Counter, Gauge
 
 from schedmate_records import EventKind, JobEvent
 from schedmate_records.cluster_names import qualified
+from schedmate_records.metrics import MetricFactory
 from streams.transport import Producer
 
 from ...job_watcher import JobWatcher, JobWatcherMetrics
@@ -28,23 +28,17 @@ class SlurmWatcherMetrics(JobWatcherMetrics):
 
     def __init__(self) -> None:
         super().__init__("slurm", "Slurm")
-        self.sources_read = Counter(
-            "schedmate_slurm_watcher_sources_read", "Source trees of submitted jobs read.", registry=None
+        make = MetricFactory("schedmate_slurm_watcher")
+        self.sources_read = make.counter("sources_read", "Source trees of submitted jobs read.")
+        self.sources_unread = make.counter(
+            "sources_unread", "Submitted jobs whose source tree could not be read, or not in time."
         )
-        self.sources_unread = Counter(
-            "schedmate_slurm_watcher_sources_unread",
-            "Submitted jobs whose source tree could not be read, or not in time.",
-            registry=None,
-        )
-        self.sources_completed = Counter(
-            "schedmate_slurm_watcher_sources_completed",
+        self.sources_completed = make.counter(
+            "sources_completed",
             "Jobs for which a language model found fields that the source reader did not, before they ended.",
-            registry=None,
         )
-        self.unreadable = Gauge(
-            "schedmate_slurm_watcher_unreadable_jobs",
-            "Current jobs whose record could be a text that their user wrote.",
-            registry=None,
+        self.unreadable = make.gauge(
+            "unreadable_jobs", "Current jobs whose record could be a text that their user wrote."
         )
 
 
@@ -56,8 +50,6 @@ class SlurmWatcher(JobWatcher[ReportedJob]):
     Args:
         connect: Connects to the broker; called in another thread.
         checkpoint: The file; its directory is created.
-        client: Slurm.
-        clock: Seconds since 1970.
         memory: Bytes of events that may wait.
         kept: Where scripts of jobs are kept; None: nowhere.
         cluster: The cluster that the client addresses, which prefixes its jobs' ids; empty for the local one.

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
+from processors.advise.remaining.stage import Remaining
 from processors.job import JobProcessor
 from processors.state import JobState
 from schedmate_records import ANSWERED, Estimate, EventKind, JobEvent, LogChunk, Position, encode
@@ -161,7 +162,7 @@ def test_a_replay_says_the_same() -> None:
 
 def test_what_is_remembered_stays_small() -> None:
     job = Job().prints(steps(300, 3000))
-    state = job.state.attempts[0].remaining
+    state = job.state.attempts[0].state_of(job.processor.stage(Remaining))
     assert len(state.marks) <= 64
     assert state.marks[0].rest > state.marks[-1].rest
 

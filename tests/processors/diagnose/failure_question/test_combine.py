@@ -224,7 +224,7 @@ def test_docs_print_the_table() -> None:
             assert cells in [each[1:] for each in printed]
 
 
-def test_model_is_trusted_while_half_of_its_answers_agree_with_confident_rules() -> None:
+def test_model_is_trusted_while_more_than_half_of_its_answers_agree_with_confident_rules() -> None:
     record = TrackRecord()
     certain = verdict(
         confidence=0.8, error_type=ErrorType.USER_SCRIPT, faulty_component=Component.NONE, restartable=False
@@ -235,7 +235,8 @@ def test_model_is_trusted_while_half_of_its_answers_agree_with_confident_rules()
     assert record.add(unsure, wrong), "nothing is known of it yet"
     assert not record.add(sure, wrong)
     assert not record.add(unsure, answer())
-    assert record.add(sure, answer())
+    assert not record.add(sure, answer()), "half of them agree"
+    assert record.add(sure, answer()), "two of three agree"
     assert not record.add(sure, answer((30,), root=line(40))), "an answer that names no evidence does not agree"
     assert combined(verdict(), msgspec.structs.replace(answer(), trusted=False), UNKNOWN_END, 2) is None
 

@@ -53,6 +53,17 @@ def test_constant_demand_stays() -> None:
     assert model.forecast(history.next_window(72, 2)).mean == pytest.approx(np.full((1, 2), 8.0))
 
 
+def test_deviation_is_at_least_a_twentieth_of_the_deviation_of_demand() -> None:
+    # Demand is constant but for a jump once a day, of which the trees learn the hour; a jump in another hour is far from both quantiles.
+    demand = np.where(np.arange(24 * 20) % 24 == 9, 100.0, 50.0)
+    demand[-20] = 100.0
+    history = DemandHistory(demand[None], datetime(2024, 1, 1), (("x",),))
+    trees = BoostedTrees()
+    trees.fit(history.until(24 * 18), 1)
+    found = trees.forecast(history.windows(trees.length, 1, 24 * 18, 24 * 20))
+    assert found.deviation.min() >= 0.05 * demand[: 24 * 18].std()
+
+
 def test_too_little_history_is_refused() -> None:
     with pytest.raises(ValueError, match="expected at least 76 hours"):
         BoostedTrees().fit(daily(4).until(75), 4)

@@ -2,19 +2,17 @@
 
 import copy
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
-from scheduler_bridge.schedulers.kubernetes.client import (
-    Job,
+from scheduler_bridge.schedulers.kubernetes.client.errors import (
     KubernetesConflict,
     KubernetesNotFound,
     KubernetesRefused,
-    Node,
-    Pod,
-    QueuedWorkload,
 )
+from scheduler_bridge.schedulers.kubernetes.client.objects import Node, Pod
+from scheduler_bridge.schedulers.kubernetes.client.workloads.kueue import QueuedWorkload
 
 TEMPLATE = {
     "metadata": {},
@@ -77,9 +75,6 @@ class FakeCluster:
     def _kind(self, kind: type[Any]) -> str:
         return "workload" if kind is QueuedWorkload else str(getattr(kind, "WORD", ""))
 
-    def job(self, namespace: str, name: str) -> Job:
-        return cast(Job, self.workload(Job, namespace, name))
-
     def workload(self, kind: type[Any], namespace: str, name: str) -> Any:
         return msgspec.convert(self.raw_workload(kind, namespace, name), kind)
 
@@ -88,12 +83,6 @@ class FakeCluster:
             return copy.deepcopy(self.objects[self._kind(kind), name])
         except KeyError:
             raise KubernetesNotFound("an object", name, "nothing was done") from None
-
-    def raw_job(self, namespace: str, name: str) -> dict[str, Any]:
-        return self.raw_workload(Job, namespace, name)
-
-    def jobs(self, namespace: str, selector: str) -> list[Job]:
-        return self.workloads(Job, namespace, selector)
 
     def workloads(self, kind: type[Any], namespace: str, selector: str) -> list[Any]:
         label, _, value = selector.partition("=")
@@ -139,16 +128,10 @@ class FakeCluster:
         if self.budget:
             raise KubernetesRefused("an eviction", "429 disruption budget", "nothing was done")
 
-    def patch_job(self, job: Job, patch: Mapping[str, Any]) -> Job:
-        return cast(Job, self.patch_workload(job, patch))
-
     def patch_workload(self, one: Any, patch: Mapping[str, Any]) -> Any:
         kept = self.objects[self._kind(type(one)), one.metadata.name]
         merge(kept, patch)
         return msgspec.convert(kept, type(one))
-
-    def create_job(self, namespace: str, body: dict[str, Any]) -> None:
-        self.create_custom("", body)
 
     def create_custom(self, plural: str, body: Mapping[str, Any]) -> None:
         word = "commands" if plural == "commands" else self.word

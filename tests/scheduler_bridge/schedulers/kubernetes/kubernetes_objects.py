@@ -4,7 +4,8 @@ from typing import Any
 
 import msgspec
 
-from scheduler_bridge.schedulers.kubernetes.client import Job, Node, Pod
+from scheduler_bridge.schedulers.kubernetes.client.objects import Node, Pod
+from scheduler_bridge.schedulers.kubernetes.client.workloads.batch_job import Job
 
 NO_GPU = "0/2 nodes are available: 2 Insufficient nvidia.com/gpu."
 

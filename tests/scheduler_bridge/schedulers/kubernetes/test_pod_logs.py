@@ -1,7 +1,6 @@
 """Logs of pods: whose they are, and what a collector makes of them; on a cluster of objects, and on a real control plane."""
 
 import threading
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,10 +13,15 @@ pytest.importorskip("kubernetes")
 
 from schedmate_records import LogChunk
 from scheduler_bridge.schedulers.kubernetes.actuator import KubernetesActuator
-from scheduler_bridge.schedulers.kubernetes.client import Job, KubernetesClient, KubernetesNotFound, Pod, main_container
-from scheduler_bridge.schedulers.kubernetes.pod_logs import PodDirectory, PodLogs, rank_of
+from scheduler_bridge.schedulers.kubernetes.client.client import KubernetesClient
+from scheduler_bridge.schedulers.kubernetes.client.errors import KubernetesNotFound
+from scheduler_bridge.schedulers.kubernetes.client.objects import Pod
+from scheduler_bridge.schedulers.kubernetes.client.resources import main_container
+from scheduler_bridge.schedulers.kubernetes.client.workloads.batch_job import Job
+from scheduler_bridge.schedulers.kubernetes.pod_logs import PodDirectory, PodLogs
 from tests.servers.kubernetes import Kubernetes
 from tests.streams.producers.collector_site import Site, site
+from tests.waiting import until
 
 __all__ = ["site"]
 
@@ -74,7 +78,7 @@ class Cluster:
         self.ends.wait(60)
         yield from ()
 
-    def job(self, namespace: str, name: str) -> Job:
+    def workload(self, kind: type[Job], namespace: str, name: str) -> Job:
         self.asked.append(f"{namespace}/{name}")
         if name not in self.jobs:
             raise KubernetesNotFound("a Job", "none", "nothing was done")
@@ -89,13 +93,6 @@ def write(root: Path, one: Pod, container: str, restart: int, text: str, *, dire
     with file.open("a") as out:
         out.write(f"{STAMP}{text}\n")
     return file
-
-
-def until(reached: Callable[[], object], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 @pytest.fixture
@@ -179,9 +176,9 @@ def test_rotation_and_restarts_of_a_container(site: Site, tmp_path: Path, logs: 
 def test_whose_lines_are_the_jobs() -> None:
     assert main_container(pod("p")).name == "train"  # type: ignore[union-attr]
     assert main_container(pod("p", containers=[{"name": "a"}, {"name": "b"}])).name == "a"  # type: ignore[union-attr]
-    assert rank_of(pod("p", job_completion_index="-1"), job("train")) == 0
-    assert rank_of(pod("p", job_completion_index="9" * 30), job("train")) == 0
-    assert rank_of(pod("p", job_completion_index="12"), job("train")) == 12
+    assert job("train").rank(pod("p", job_completion_index="-1")) == 0
+    assert job("train").rank(pod("p", job_completion_index="9" * 30)) == 0
+    assert job("train").rank(pod("p", job_completion_index="12")) == 12
     assert PodDirectory.parse("a_b_c") == PodDirectory("a", "b", "c")
     assert PodDirectory.parse("a__c") is None
 

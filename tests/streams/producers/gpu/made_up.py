@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from schedmate_records import GpuProcess, GpuSample
-from streams.producers.gpu import RecordingWriter, sample_id, shipped_recording
+from streams.producers.gpu.recording import RecordingWriter, shipped_recording
+from streams.producers.gpu.source import sample_id
 
 NODE = "made-up-node"
 ABOUT = "synthetic: no GPU was measured"

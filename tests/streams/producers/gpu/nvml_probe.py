@@ -6,7 +6,8 @@ import sys
 import structlog
 
 from schedmate_records import encode
-from streams.producers.gpu import GpuError, NvmlSource
+from streams.producers.gpu.nvml import NvmlSource
+from streams.producers.gpu.source import GpuError
 
 structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
 try:

@@ -9,14 +9,9 @@ import pytest
 
 from schedmate_records import GpuSample, decode
 from streams.memory import MemoryBroker
-from streams.producers.gpu import (
-    GpuAgent,
-    GpuError,
-    RecordingSource,
-    RecordingWriter,
-    sample_id,
-    shipped_recording,
-)
+from streams.producers.gpu.agent import GpuAgent
+from streams.producers.gpu.recording import RecordingSource, RecordingWriter, shipped_recording
+from streams.producers.gpu.source import GpuError, sample_id
 from streams.transport import Outgoing, TransportError
 from tests.metric_values import value
 

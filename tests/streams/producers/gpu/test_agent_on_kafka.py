@@ -6,7 +6,8 @@ import pytest
 
 from schedmate_records import GpuSample, decode
 from streams.kafka import KafkaConsumer, KafkaProducer
-from streams.producers.gpu import GpuAgent, sample_id
+from streams.producers.gpu.agent import GpuAgent
+from streams.producers.gpu.source import sample_id
 from tests.servers.kafka import Kafka
 
 from .test_agent import wait_until

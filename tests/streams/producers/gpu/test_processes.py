@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streams.producers.environment import identify
-from streams.producers.gpu import Owner, owner_of
-from streams.producers.gpu.processes import RANK_VARIABLES
+from streams.producers.gpu.processes import RANK_VARIABLES, Owner, owner_of
 
 CLEAN = {"PATH": os.environ["PATH"]}
 
@@ -68,7 +67,7 @@ def test_a_process_that_has_ended_has_no_owner() -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become another user")
 def test_another_users_process_has_no_owner(start: Start) -> None:
     pid = start({"SLURM_JOB_ID": "4711"})
-    code = f"from streams.producers.gpu import owner_of; print(owner_of({pid}))"
+    code = f"from streams.producers.gpu.processes import owner_of; print(owner_of({pid}))"
     command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all"]
     root = Path(__file__).parents[4]
     open_to_all = subprocess.run([*command, "cat", f"/proc/{pid}/environ"], capture_output=True, check=False)

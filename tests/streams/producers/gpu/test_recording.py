@@ -5,7 +5,8 @@ import msgspec
 import pytest
 
 from schedmate_records import GpuSample, encode
-from streams.producers.gpu import InvalidRecording, RecordingSource, RecordingWriter, sample_id, shipped_recording
+from streams.producers.gpu.recording import InvalidRecording, RecordingSource, RecordingWriter, shipped_recording
+from streams.producers.gpu.source import sample_id
 
 from .made_up import ABOUT, NODE, samples
 

@@ -37,8 +37,6 @@ class JobSetStatus(Object, frozen=True):
 class JobSet(WorkloadObject, frozen=True):
     """A JobSet. Suspending it deletes its pods, and counts towards no limit; it has no order that ends it."""
 
-    GROUP: ClassVar[str] = "jobset.x-k8s.io"
-    VERSION: ClassVar[str] = "v1alpha2"
     API_VERSION: ClassVar[str] = "jobset.x-k8s.io/v1alpha2"
     KIND: ClassVar[str] = "JobSet"
     PLURAL: ClassVar[str] = "jobsets"

@@ -1,4 +1,4 @@
-"""What is asked of a kind of job that another controller runs."""
+"""What is asked of a kind of job."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -65,9 +65,7 @@ class WorkloadObject(Object, frozen=True):
     """One object of a kind; a kind derives from this, and defines what differs.
 
     Attributes:
-        GROUP: The kind's API group.
-        VERSION: The version of it that is read and written.
-        API_VERSION: Both, as manifests write them.
+        API_VERSION: The kind's API group and the version that is read and written, as manifests write them.
         KIND: Its name in manifests.
         PLURAL: Its name in paths.
         WORD: Its name in job ids: `NAMESPACE/WORD/NAME`.
@@ -76,10 +74,6 @@ class WorkloadObject(Object, frozen=True):
         RESTARTS: What its controller starts again by itself, for people.
     """
 
-    GROUP: ClassVar[str]
-    VERSION: ClassVar[str]
-    NEWER: ClassVar[tuple[str, ...]] = ()
-    """Versions in which it is changed rather than in `VERSION`, where the server knows them; what is changed is the same in all."""
     API_VERSION: ClassVar[str]
     KIND: ClassVar[str]
     PLURAL: ClassVar[str]

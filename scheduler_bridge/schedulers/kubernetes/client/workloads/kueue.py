@@ -20,10 +20,10 @@ class QueuedWorkloadSpec(Object, frozen=True):
 class QueuedWorkload(Object, frozen=True):
     """A job in a queue of Kueue. While `active` is false it is not admitted; one that runs is stopped first."""
 
-    GROUP: ClassVar[str] = "kueue.x-k8s.io"
-    VERSION: ClassVar[str] = "v1beta1"
-    NEWER: ClassVar[tuple[str, ...]] = ("v1beta2",)
-    """Kueue 0.17 takes no change of an admitted Workload in v1beta1: a rule of its schema misses `priorityClassSource`."""
+    API_VERSION: ClassVar[str] = "kueue.x-k8s.io/v1beta1"
+    NEWER: ClassVar[str] = "kueue.x-k8s.io/v1beta2"
+    """The version in which it is changed, where the server knows it: Kueue 0.17 takes no change of an admitted Workload in v1beta1, because
+    a rule of its schema misses `priorityClassSource`."""
     KIND: ClassVar[str] = "Workload"
     PLURAL: ClassVar[str] = "workloads"
     UID_LABEL: ClassVar[str] = "kueue.x-k8s.io/job-uid"

@@ -45,8 +45,6 @@ class PyTorchJobStatus(Object, frozen=True):
 class PyTorchJob(WorkloadObject, frozen=True):
     """A PyTorchJob. Suspending it deletes its pods, and counts towards no limit; it has no order that ends it."""
 
-    GROUP: ClassVar[str] = "kubeflow.org"
-    VERSION: ClassVar[str] = "v1"
     API_VERSION: ClassVar[str] = "kubeflow.org/v1"
     KIND: ClassVar[str] = "PyTorchJob"
     PLURAL: ClassVar[str] = "pytorchjobs"

@@ -55,8 +55,6 @@ class VolcanoJobStatus(Object, frozen=True):
 class VolcanoJob(WorkloadObject, frozen=True):
     """A Volcano Job. To abort it and resume it is one of the `maxRetry` times that it may be started again."""
 
-    GROUP: ClassVar[str] = "batch.volcano.sh"
-    VERSION: ClassVar[str] = "v1alpha1"
     API_VERSION: ClassVar[str] = "batch.volcano.sh/v1alpha1"
     KIND: ClassVar[str] = "Job"
     PLURAL: ClassVar[str] = "jobs"

@@ -12,7 +12,7 @@ from tests.servers.kubernetes import Kubernetes
 pytest.importorskip("kubernetes")
 
 from scheduler_bridge.schedulers.kubernetes.actuator import KubernetesActuator, KubernetesLimits
-from scheduler_bridge.schedulers.kubernetes.client import KubernetesClient
+from scheduler_bridge.schedulers.kubernetes.client.client import KubernetesClient
 
 
 @pytest.mark.kubernetes

@@ -10,7 +10,9 @@ pytest.importorskip("kubernetes")
 from scheduler_bridge.schedulers import SchedulerAway, SchedulerNodeState
 from scheduler_bridge.schedulers.kubernetes.actuator import KubernetesActuator
 from scheduler_bridge.schedulers.kubernetes.actuator.nodes import node_view
-from scheduler_bridge.schedulers.kubernetes.client import KubernetesClient, KubernetesUnavailable, Node, Pod
+from scheduler_bridge.schedulers.kubernetes.client.client import KubernetesClient
+from scheduler_bridge.schedulers.kubernetes.client.errors import KubernetesUnavailable
+from scheduler_bridge.schedulers.kubernetes.client.objects import Node, Pod
 from tests.scheduler_bridge.schedulers.kubernetes.kubernetes_objects import node
 
 KEY = "drain/0123456789abcdef"

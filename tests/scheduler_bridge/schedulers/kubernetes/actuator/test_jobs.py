@@ -14,7 +14,9 @@ from scheduler_bridge.schedulers import SchedulerJobState as State
 from scheduler_bridge.schedulers.kubernetes.actuator.jobs import outlives_eviction, state_of, view
 from scheduler_bridge.schedulers.kubernetes.actuator.nodes import drained_by, node_view
 from scheduler_bridge.schedulers.kubernetes.actuator.successor import successor, successor_name
-from scheduler_bridge.schedulers.kubernetes.client import Job, Node, Pod, attempt_of, job_id
+from scheduler_bridge.schedulers.kubernetes.client.lineage import attempt_of, job_id
+from scheduler_bridge.schedulers.kubernetes.client.objects import Node, Pod
+from scheduler_bridge.schedulers.kubernetes.client.workloads.batch_job import Job
 
 ACT = "0123456789abcdef"
 DISRUPTION = {"onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}

@@ -19,7 +19,9 @@ from tests.servers.kubernetes_kinds import define
 pytest.importorskip("kubernetes")
 
 from scheduler_bridge.schedulers.kubernetes.actuator import KubernetesActuator, KubernetesLimits
-from scheduler_bridge.schedulers.kubernetes.client import KINDS, KubernetesClient, WorkloadObject, kind_named
+from scheduler_bridge.schedulers.kubernetes.client.client import KubernetesClient
+from scheduler_bridge.schedulers.kubernetes.client.workloads.kind import WorkloadObject
+from scheduler_bridge.schedulers.kubernetes.client.workloads.kinds import KINDS, kind_named
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.slow]
 
@@ -53,7 +55,7 @@ def key(action: str) -> str:
 @pytest.fixture(scope="module")
 def kinds(kubernetes: Kubernetes) -> Kubernetes:
     """The control plane, with all kinds defined."""
-    own = [(kind.GROUP, kind.VERSION, kind.PLURAL) for kind in KINDS]
+    own = [(*kind.API_VERSION.split("/"), kind.PLURAL) for kind in KINDS if kind.WORD]
     define(kubernetes, *own, ("kueue.x-k8s.io", "v1beta1", "workloads"), ("bus.volcano.sh", "v1alpha1", "commands"))
     return kubernetes
 

@@ -13,7 +13,7 @@ from tests.servers.kubernetes_kinds import kueue_controller
 pytest.importorskip("kubernetes")
 
 from scheduler_bridge.schedulers.kubernetes.actuator import KubernetesActuator, KubernetesLimits
-from scheduler_bridge.schedulers.kubernetes.client import KubernetesClient
+from scheduler_bridge.schedulers.kubernetes.client.client import KubernetesClient
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.slow]
 

@@ -8,7 +8,9 @@ pytest.importorskip("kubernetes")
 
 from scheduler_bridge.schedulers.kubernetes.actuator.owners import ruler_of
 from scheduler_bridge.schedulers.kubernetes.actuator.queue import queue_of
-from scheduler_bridge.schedulers.kubernetes.client import Job, Node, Pod, admits
+from scheduler_bridge.schedulers.kubernetes.client.objects import Node, Pod
+from scheduler_bridge.schedulers.kubernetes.client.placement import admits
+from scheduler_bridge.schedulers.kubernetes.client.workloads.batch_job import Job
 from scheduler_bridge.schedulers.queue import Queue
 from tests.scheduler_bridge.schedulers.kubernetes.kubernetes_objects import job, node, pod
 

@@ -29,7 +29,7 @@ from tests.servers.kubernetes import NODES, Kubernetes, running
 pytest.importorskip("kubernetes")
 
 from scheduler_bridge.schedulers.kubernetes.actuator import KubernetesActuator, KubernetesLimits
-from scheduler_bridge.schedulers.kubernetes.client import KubernetesClient
+from scheduler_bridge.schedulers.kubernetes.client.client import KubernetesClient
 
 pytestmark = [pytest.mark.kubernetes, pytest.mark.slow, pytest.mark.timeout(7200)]
 

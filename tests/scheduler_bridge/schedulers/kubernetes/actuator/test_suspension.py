@@ -16,10 +16,8 @@ from scheduler_bridge.bundle import Bundles
 from scheduler_bridge.schedulers import ActuatorError
 from scheduler_bridge.schedulers import SchedulerJobState as State
 from scheduler_bridge.schedulers.kubernetes.actuator import KubernetesActuator, KubernetesLimits
-from scheduler_bridge.schedulers.kubernetes.client import (
-    KubernetesClient,
-    kind_named,
-)
+from scheduler_bridge.schedulers.kubernetes.client.client import KubernetesClient
+from scheduler_bridge.schedulers.kubernetes.client.workloads.kinds import kind_named
 from tests.scheduler_bridge.findings import NOW, Written
 from tests.scheduler_bridge.schedulers.kubernetes.fake_kubernetes import FakeCluster
 

@@ -13,9 +13,8 @@ pytest.importorskip("kubernetes")
 
 from kubernetes import client as official
 
-from scheduler_bridge.schedulers.kubernetes.client import (
-    Job,
-    KubernetesClient,
+from scheduler_bridge.schedulers.kubernetes.client.client import KubernetesClient
+from scheduler_bridge.schedulers.kubernetes.client.errors import (
     KubernetesConflict,
     KubernetesError,
     KubernetesForbidden,
@@ -24,6 +23,7 @@ from scheduler_bridge.schedulers.kubernetes.client import (
     KubernetesUnavailable,
     ResourceVersionExpired,
 )
+from scheduler_bridge.schedulers.kubernetes.client.workloads.batch_job import Job
 
 Answer = Callable[[str], tuple[int, bytes]]
 
@@ -80,7 +80,7 @@ def test_errors(
     serve: Callable[[Answer], KubernetesClient], code: int, message: str, error: type[KubernetesError]
 ) -> None:
     with pytest.raises(error) as raised:
-        serve(status(code, message)).job("a", "b")
+        serve(status(code, message)).workload(Job, "a", "b")
     assert type(raised.value) is error
     assert message in str(raised.value)
 
@@ -90,13 +90,13 @@ def test_a_server_that_is_not_ready_does_not_know_who_may_do_what(
     serve: Callable[[Answer], KubernetesClient], ready: int
 ) -> None:
     with pytest.raises(KubernetesUnavailable, match=r"403 jobs\.batch is forbidden.*once it is ready"):
-        serve(status(403, "jobs.batch is forbidden", ready)).job("a", "b")
+        serve(status(403, "jobs.batch is forbidden", ready)).workload(Job, "a", "b")
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"metadata": 1}', b'{"metadata": {"labels": {"a": 1}}}'])
 def test_what_is_no_job_is_an_error_by_name(serve: Callable[[Answer], KubernetesClient], body: bytes) -> None:
     with pytest.raises(KubernetesRefused, match="an object of the Kubernetes API"):
-        serve(lambda _: (200, body)).job("a", "b")
+        serve(lambda _: (200, body)).workload(Job, "a", "b")
 
 
 def test_all_pages_of_a_list_are_read(serve: Callable[[Answer], KubernetesClient]) -> None:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 pytest.importorskip("kubernetes")
 
-from scheduler_bridge.schedulers.kubernetes.client import excluded_nodes, pinned_nodes, with_excluded
 from scheduler_bridge.schedulers.kubernetes.client.objects import PodSpec
+from scheduler_bridge.schedulers.kubernetes.client.placement import excluded_nodes, pinned_nodes, with_excluded
 
 NAMES = st.sampled_from(["n1", "n2", "n3", "n4"])
 KEY = "requiredDuringSchedulingIgnoredDuringExecution"

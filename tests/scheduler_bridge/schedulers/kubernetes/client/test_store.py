@@ -12,13 +12,10 @@ from hypothesis import strategies as st
 
 pytest.importorskip("kubernetes")
 
-from scheduler_bridge.schedulers.kubernetes.client import (
-    Informer,
-    KubernetesClient,
-    KubernetesError,
-    Pod,
-    ResourceVersionExpired,
-)
+from scheduler_bridge.schedulers.kubernetes.client.client import KubernetesClient
+from scheduler_bridge.schedulers.kubernetes.client.errors import KubernetesError, ResourceVersionExpired
+from scheduler_bridge.schedulers.kubernetes.client.objects import Pod
+from scheduler_bridge.schedulers.kubernetes.client.store import Informer
 from tests.servers.kubernetes import Kubernetes
 
 

@@ -16,8 +16,11 @@ pytest.importorskip("kubernetes")
 
 from schedmate_records import EventKind, JobEvent
 from scheduler_bridge.schedulers.kubernetes.actuator import KubernetesActuator
-from scheduler_bridge.schedulers.kubernetes.client import Job, KubernetesClient, Pod, WorkloadObject, kind_named
-from scheduler_bridge.schedulers.kubernetes.client.objects import OwnerReference
+from scheduler_bridge.schedulers.kubernetes.client.client import KubernetesClient
+from scheduler_bridge.schedulers.kubernetes.client.objects import OwnerReference, Pod
+from scheduler_bridge.schedulers.kubernetes.client.workloads.batch_job import Job
+from scheduler_bridge.schedulers.kubernetes.client.workloads.kind import WorkloadObject
+from scheduler_bridge.schedulers.kubernetes.client.workloads.kinds import kind_named
 from scheduler_bridge.schedulers.kubernetes.events import KubernetesWatcher
 from scheduler_bridge.schedulers.kubernetes.events.changes import ReportedJob, changes, gpus
 from tests.scheduler_bridge.schedulers.slurm.kept_events import KeptEvents

@@ -11,7 +11,9 @@ from schedmate_records import Action, Decision, Mode, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.schedulers import ActuatorError, SchedulerAway, SchedulerJobState, SchedulerNodeState
 from scheduler_bridge.schedulers.ray.actuator import RayActuator, RayLimits
-from scheduler_bridge.schedulers.ray.client import ACTS, ATTEMPT, LINEAGE, RayClient, RayConnection, SubmissionName
+from scheduler_bridge.schedulers.ray.client.client import RayClient
+from scheduler_bridge.schedulers.ray.client.connection import RayConnection
+from scheduler_bridge.schedulers.ray.client.lineage import ACTS, ATTEMPT, LINEAGE, SubmissionName
 from tests.scheduler_bridge.findings import Written
 from tests.servers import free_port
 from tests.servers.ray import GPUS, RayServer

@@ -10,18 +10,16 @@ from scheduler_bridge.schedulers.ray.actuator.jobs import INTENT_PREFIX, Attempt
 from scheduler_bridge.schedulers.ray.actuator.nodes import Nodes
 from scheduler_bridge.schedulers.ray.actuator.queue import queue_of
 from scheduler_bridge.schedulers.ray.actuator.successor import successor, uploaded
-from scheduler_bridge.schedulers.ray.client import (
-    ACTS,
-    EXCLUDED,
-    NODE_ID,
+from scheduler_bridge.schedulers.ray.client.lineage import ACTS, EXCLUDED
+from scheduler_bridge.schedulers.ray.client.objects import (
     RayActor,
+    RayBundle,
     RayJob,
     RayNode,
     RayPlacementGroup,
     RayTask,
-    excluded_ids,
 )
-from scheduler_bridge.schedulers.ray.client.objects import RayBundle
+from scheduler_bridge.schedulers.ray.client.placement import NODE_ID, excluded_ids
 
 KEY = "evict/0123456789abcdef"
 NODES = Nodes(

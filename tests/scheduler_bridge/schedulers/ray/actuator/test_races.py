@@ -14,7 +14,11 @@ import pytest
 from schedmate_records import Action, Decision, DecisionResult, Mode, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.schedulers.ray.actuator import RayActuator, RayLimits
-from scheduler_bridge.schedulers.ray.client import INTENT, RayClient, RayConnection, RayError, RayJob, SubmissionName
+from scheduler_bridge.schedulers.ray.client.client import RayClient
+from scheduler_bridge.schedulers.ray.client.connection import RayConnection
+from scheduler_bridge.schedulers.ray.client.errors import RayError
+from scheduler_bridge.schedulers.ray.client.lineage import INTENT, SubmissionName
+from scheduler_bridge.schedulers.ray.client.objects import RayJob
 from tests.scheduler_bridge.findings import Written
 from tests.servers import races
 from tests.servers.ray import RayServer

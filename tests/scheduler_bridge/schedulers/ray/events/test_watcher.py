@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 
 from schedmate_records import EventKind, JobEvent
 from scheduler_bridge.schedulers.ray.actuator import RayActuator
-from scheduler_bridge.schedulers.ray.client import INTENT, RayClient, RayConnection, RayJob, SubmissionName
+from scheduler_bridge.schedulers.ray.client.client import RayClient
+from scheduler_bridge.schedulers.ray.client.connection import RayConnection
+from scheduler_bridge.schedulers.ray.client.lineage import INTENT, SubmissionName
+from scheduler_bridge.schedulers.ray.client.objects import RayJob
 from scheduler_bridge.schedulers.ray.events import RayWatcher
 from scheduler_bridge.schedulers.ray.events.changes import PLACING_S, RayPlacement, ReportedJob, changes
 from scheduler_bridge.schedulers.ray.events.ending import ending

@@ -1,6 +1,5 @@
 """Jobs that wait for a job that the bridge starts again, and jobs that wait themselves: what a real Slurm makes of their dependencies."""
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 from scheduler_bridge.schedulers.slurm.actuator import SlurmActuator
 from scheduler_bridge.schedulers.slurm.client import SlurmClient, SlurmCommands
 from tests.servers.slurm import Slurm
+from tests.waiting import until
 
 from .test_resubmission import Stand
 
@@ -25,13 +25,6 @@ def actuator(slurm: Slurm) -> SlurmActuator:
 
 def dependents(slurm: Slurm, job: str) -> dict[str, str]:
     return {kind: slurm.submit("true", f"--dependency={kind}:{job}") for kind in KINDS}
-
-
-def until(ready: Callable[[], bool], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not ready():
-        assert time.monotonic() < deadline, "it did not come"
-        time.sleep(0.1)
 
 
 def test_who_waits_for_a_job_that_is_evicted_waits_for_its_next_run(slurm: Slurm, actuator: SlurmActuator) -> None:

@@ -1,0 +1,1 @@
+"""A stage and a notification channel."""
