@@ -1,14 +1,11 @@
-"""What an operator sets of the processors: a structure for each part, and the section that they make up.
+"""The settings of the processors: a model for each part, and the section that they make up.
 
-Every command reads it, so a stage declares its structure in a file of its own, `settings.py`, that imports nothing else of ours.
+Every command reads them, so this module imports none of the parts.
 """
 
 from typing import Annotated
 
-from pydantic import BaseModel, Field, PositiveInt
-
-from .activity.settings import ActivitySettings
-from .interference.settings import InterferenceSettings
+from pydantic import BaseModel, Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 
 class NoSettings(BaseModel, frozen=True, extra="forbid"):
@@ -37,6 +34,27 @@ class SignatureSettings(BaseModel, frozen=True, extra="forbid"):
     """Settings of the classification of lines."""
 
     signatures: str = Field("", description="Your own signatures: a TOML file, or a directory of them. Empty: none.")
+
+
+class ActivitySettings(BaseModel, frozen=True, extra="forbid"):
+    """When a job counts as hanging, and when its GPUs count as held for nothing."""
+
+    hang_seconds: PositiveFloat = Field(300.0, description="A job that reports nothing for less than this never hangs.")
+    hang_confirmed_seconds: PositiveFloat = Field(
+        90.0, description="The same where its GPUs wait in a kernel, or are idle, for as long."
+    )
+    gpus_idle_seconds: PositiveFloat = Field(
+        1800.0, description="GPUs that are held and idle for longer raise an alarm."
+    )
+
+
+class InterferenceSettings(BaseModel, frozen=True, extra="forbid"):
+    """When a job counts as slowed by another one."""
+
+    slowdown_threshold: Annotated[float, Field(gt=0, lt=1)] = Field(
+        0.65, description="Throughput after over before, below which it is a slowdown."
+    )
+    warmup_steps: NonNegativeInt = Field(30, description="Steps after a packing that are not measured.")
 
 
 class TrackerSettings(BaseModel, frozen=True, extra="forbid"):

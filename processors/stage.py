@@ -6,7 +6,7 @@ it, before the record itself does. Stages are found through the entry points `sc
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import msgspec
 from pydantic import BaseModel
@@ -26,10 +26,6 @@ from schedmate_records import (
 from .classified_chunk import ClassifiedChunk
 from .settings import NoSettings, ProcessorSettings
 
-if TYPE_CHECKING:
-    from .diagnose.catalogue.entry import Signature
-    from .diagnose.failure_question import Table
-
 S = TypeVar("S", bound=msgspec.Struct)
 StageInput = ClassifiedChunk | JobEvent | JobMetric | Checkpoint | Failure | NodeFinding | GpuActivity | ModelAnswer
 
@@ -41,14 +37,15 @@ class StageSettings:
     Attributes:
         processors: The section `processors`.
         section: The stage's own section, an instance of `Stage.settings`.
-        signatures: The signatures of failures; None for those that ship.
-        failure_table: The table that decides where rules and a model disagree on a failure; None for the one that ships.
+        signatures: The signatures of failures (`processors.diagnose.Signature`); None for those that ship.
+        failure_table: The table (`processors.diagnose.failure_question.Table`) that decides where rules and a model disagree on a failure;
+            None for the one that ships.
     """
 
     processors: ProcessorSettings
     section: Any = field(default_factory=NoSettings)
-    signatures: "Sequence[Signature] | None" = None
-    failure_table: "Table | None" = None
+    signatures: Sequence[Any] | None = None
+    failure_table: Any = None
 
 
 class Stage(Generic[S]):
