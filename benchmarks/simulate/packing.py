@@ -138,7 +138,9 @@ def _run(traces: Path, case: Case) -> Result:
     speeds, workload, variant = PAIRS[case.pairs](traces), read_workload(traces, case.trace), VARIANTS[case.variant]
     draws = random.Random(case.seed)
     jobs: list[Job] = []
-    misjudged, tracked, similar = set(), set(), set()
+    misjudged: set[str] = set()
+    tracked: set[str] = set()
+    similar: set[str] = set()
     assigned = workload.assigned and case.pairs != GAVEL
     for job in workload.jobs:
         drawn = draws.choice(speeds.workloads)

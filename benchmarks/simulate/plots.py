@@ -17,34 +17,6 @@ Interval = tuple[float, float, float]
 COLUMNS = 2
 
 
-def sweeps(
-    file: Path,
-    panels: Mapping[str, Mapping[str, Sequence[tuple[float, float, float, float]]]],
-    xlabel: str,
-    ylabel: str,
-) -> None:
-    """Draw means against a setting, a panel a case; what has one point alone is drawn as a level.
-
-    Args:
-        file: PNG or SVG.
-        panels: By case and line, the setting, the mean and its interval.
-        xlabel: What the setting is.
-        ylabel: What the mean is of.
-    """
-    figure, axes = _panels(list(panels))
-    for axis, lines in zip(axes, panels.values(), strict=True):
-        for number, (name, points) in enumerate(lines.items()):
-            x, mean, low, high = (np.array(each) for each in zip(*points, strict=True))
-            if len(points) == 1:
-                axis.axhline(mean[0], color=f"C{number}", linestyle=":", label=name)
-                continue
-            axis.plot(x, mean, "o-", color=f"C{number}", markersize=3, label=name)
-            axis.fill_between(x, low, high, color=f"C{number}", alpha=0.2, linewidth=0)
-        axis.set(xlabel=xlabel, ylabel=ylabel, ylim=(0, None))
-        axis.legend(fontsize="x-small")
-    figure.savefig(file, dpi=110)
-
-
 def distributions(file: Path, panels: Mapping[str, Mapping[str, Floats]]) -> None:
     """Draw the distribution of completion times, a panel a case.
 

@@ -77,3 +77,16 @@ def test_a_gang_is_promised_the_nodes_that_its_pods_fill() -> None:
     assert found["long"] == (2, 902)
     assert found["longer"] == (3, 953)
     assert found["late"][0] == 100
+
+
+def test_progress_of_running_jobs_moves_the_reservation() -> None:
+    # `first` is expected to end at 1000 s by its estimate, and at 100 s by its progress, so that `behind` would delay `wide`.
+    jobs = [
+        job("first", 0, 100, 4, estimate_s=1000),
+        job("wide", 1, 50, 8, estimate_s=50),
+        job("behind", 2, 500, 4, estimate_s=500),
+    ]
+    by_estimate = run(jobs, Backfilled(lambda each: each.job.submit_s), [8])
+    by_progress = run(jobs, Backfilled(lambda each: each.job.submit_s, running=lambda each: each.job.duration_s), [8])
+    assert (by_estimate["behind"].first_start, by_estimate["wide"].first_start) == (2, 502)
+    assert (by_progress["behind"].first_start, by_progress["wide"].first_start) == (150, 100)

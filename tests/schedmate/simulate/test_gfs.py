@@ -56,8 +56,8 @@ def test_what_is_idle_is_given_without_a_forecast() -> None:
 
 
 def test_two_gpus_stay_idle_for_each_eviction_of_the_last_hour() -> None:
-    # `high` evicts `evicted`, which is back when `high` has ended, at 350 s. From the update at 600 s on spot jobs may have all but 2 of the
-    # 8 GPUs, so that `wide` waits until the eviction of 300 s is an hour old.
+    # `high` evicts `evicted`, which is back when `high` has ended, at 350 s. From the update at 600 s on spot jobs may have all but 2 of
+    # the 8 GPUs, so that `wide` waits until the eviction of 300 s is an hour old.
     jobs = [spot("evicted", 0, 20_000, 4), job("high", 300, 20, 8), spot("wide", 700, 100, 4)]
     runs = run(jobs, Managed(HeadroomGfs()), [8])
     assert runs["evicted"].evictions == 1
