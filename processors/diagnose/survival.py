@@ -20,7 +20,7 @@ GENERAL_EXCEPTIONS = frozenset(
     {"RuntimeError", "Exception", "OSError", "SystemError", "InternalError", "DistBackendError", "ImportError"}
 )
 """Exceptions whose message explains more than their class."""
-_STATEMENTS = {
+_STATEMENTS: dict[str, LaterEvidence] = {
     Kind.WELL: LaterEvidence.ENDED_WELL,
     Kind.FAREWELL: LaterEvidence.LAST_LINES,
     Kind.GAVE_UP: LaterEvidence.GAVE_UP,
