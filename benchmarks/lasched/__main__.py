@@ -11,7 +11,7 @@ from processors.advise.predictors.job import Completion
 from processors.advise.predictors.sacct import read_sacct
 from schedmate.advisor import pai
 
-from . import estimates, plots, report
+from . import estimates, metadata_gain, plots, report
 from .methods import SIX
 from .prediction import ADVISOR, NAMES, predict
 from .scheduling import OBJECTIVES
@@ -63,6 +63,10 @@ def main() -> None:
         "path", type=Path, help="where it lies; of Venus, April to July is learned and September predicted"
     )
     against.add_argument("--last", type=int, metavar="N", help="only the last N jobs submitted; default: all")
+    metadata = commands.add_parser(
+        "metadata", help="Whether a job's model, data and batch improve a prediction (Venus)"
+    )
+    metadata.add_argument("path", type=Path, help="helios-venus")
     september = commands.add_parser("september", help="Venus: learn from April to 6 July, predict September")
     september.add_argument("--trace", type=Path, default=TRACES / "helios-venus", help="default: %(default)s")
     september.add_argument(
@@ -80,6 +84,9 @@ def main() -> None:
             _tables(options)
         case "estimates":
             _estimates(options)
+        case "metadata":
+            held, found = metadata_gain.predict(options.path)
+            report.show(report.prediction_table(f"{len(held)} jobs of Venus, September", found, held, {}))
         case "september":
             _september(options)
         case _:
