@@ -9,7 +9,7 @@ from .csv_cell import csv_cell
 from .dead_letter import DeadLetter
 from .decision import Action, Decision, Mode
 from .decision_result import DecisionResult, Outcome
-from .estimate import ANSWERED, Estimate
+from .estimate import ANSWERED, DurationMode, Estimate
 from .failure import RULES, Component, ErrorType, Failure, FailureSource, Opinion, identified
 from .feedback import Feedback
 from .gpu_activity import GpuActivity, GpuSpan, GpuState
@@ -72,6 +72,7 @@ __all__ = [
     "Decision",
     "DecisionResult",
     "DurableBy",
+    "DurationMode",
     "ErrorType",
     "Estimate",
     "EventKind",

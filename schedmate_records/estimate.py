@@ -1,10 +1,26 @@
 """Topic `estimates`: what the scheduling advisor predicts."""
 
+import msgspec
+
 from .base import Evidence, Record
 
 ANSWERED = 1
 """`Estimate.revision` of the estimate that a language model's answer about the source completed: above that of the submission, 0, and below
 those of the job's progress, whenever it comes. So no number depends on how the topics interleave."""
+
+
+class DurationMode(msgspec.Struct, frozen=True):
+    """One of several modes of the durations of similar jobs, such as jobs that fail at once.
+
+    Attributes:
+        share: Share of the past jobs in this mode, 0 to 1.
+        low_s: Shortest duration of the mode.
+        high_s: Longest duration of the mode.
+    """
+
+    share: float
+    low_s: float
+    high_s: float
 
 
 class Estimate(Record, frozen=True, kw_only=True):
@@ -23,6 +39,7 @@ class Estimate(Record, frozen=True, kw_only=True):
         duration_s: Expected duration, from start to end of the attempt.
         duration_low_s: Lower end of the 90 % interval.
         duration_high_s: Upper end of the interval.
+        modes: Modes of the past durations, the shortest first; empty if there is only one.
         remaining_s: Expected seconds from `time` to the end; null where no progress shows it.
         remaining_low_s: Lower end of the 90 % interval.
         remaining_high_s: Upper end of the interval.
@@ -43,6 +60,7 @@ class Estimate(Record, frozen=True, kw_only=True):
     duration_s: float | None = None
     duration_low_s: float | None = None
     duration_high_s: float | None = None
+    modes: list[DurationMode] = []
     remaining_s: float | None = None
     remaining_low_s: float | None = None
     remaining_high_s: float | None = None

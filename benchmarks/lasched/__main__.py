@@ -11,7 +11,7 @@ from processors.advise.predictors.job import Completion
 from processors.advise.predictors.sacct import read_sacct
 from schedmate.advisor import pai
 
-from . import plots, report
+from . import estimates, metadata_gain, plots, report
 from .methods import SIX
 from .prediction import ADVISOR, NAMES, predict
 from .scheduling import OBJECTIVES
@@ -57,6 +57,16 @@ def main() -> None:
     )
     tables.add_argument("--last", type=int, metavar="N", help="only the last N jobs submitted; default: all")
     tables.add_argument("--plots", type=Path, help="folder for reliability.png and errors.png")
+    against = commands.add_parser("estimates", help="The advisor and simple baselines, split by time")
+    against.add_argument("kind", choices=READERS)
+    against.add_argument(
+        "path", type=Path, help="where it lies; of Venus, April to July is learned and September predicted"
+    )
+    against.add_argument("--last", type=int, metavar="N", help="only the last N jobs submitted; default: all")
+    metadata = commands.add_parser(
+        "metadata", help="Whether a job's model, data and batch improve a prediction (Venus)"
+    )
+    metadata.add_argument("path", type=Path, help="helios-venus")
     september = commands.add_parser("september", help="Venus: learn from April to 6 July, predict September")
     september.add_argument("--trace", type=Path, default=TRACES / "helios-venus", help="default: %(default)s")
     september.add_argument(
@@ -72,6 +82,11 @@ def main() -> None:
     match options.command:
         case "tables":
             _tables(options)
+        case "estimates":
+            _estimates(options)
+        case "metadata":
+            held, found = metadata_gain.predict(options.path)
+            report.show(report.prediction_table(f"{len(held)} jobs of Venus, September", found, held, {}))
         case "september":
             _september(options)
         case _:
@@ -107,6 +122,20 @@ def _tables(options: argparse.Namespace) -> None:
     report.show(report.scheduling_table(scheduled))
     if options.plots:
         _plots(options.plots, found.seconds, found.test.jobs, found.bounds, options.kind)
+
+
+def _estimates(options: argparse.Namespace) -> None:
+    read, offset, _ = READERS[options.kind]
+    jobs = sorted(read(options.path), key=lambda done: done.job.submitted)
+    if options.kind == "venus":
+        spring = venus.read(options.path / venus.SPRING)
+        jobs, border = [*spring, *jobs], len(spring)
+    else:
+        jobs = jobs[-options.last :] if options.last else jobs
+        border = int(estimates.TRAINED * len(jobs))
+    scored = estimates.score(jobs, border, offset)
+    report.show(report.prediction_table(f"{len(scored.jobs)} jobs", scored.seconds, scored.jobs, {}))
+    report.show(report.interval_table("90 % intervals", scored.bounds, scored.jobs), estimates.modes_table(scored))
 
 
 def _september(options: argparse.Namespace) -> None:

@@ -33,7 +33,7 @@ def intervals(
             low[row], high[row] = seconds(ends[0]), seconds(ends[1])
             if learn:
                 started = jobs[row].ended - jobs[row].duration_s
-                feedback.issue(event, low[row], high[row])
+                feedback.issue(event, low[row], high[row], float(told.low_share[row]))
                 feedback.start(event.job_id, started)
             row += 1
         else:

@@ -129,7 +129,10 @@ def _retrained(split: _Split, first: AdvisorModel, margins: AdaptiveMargins, ste
             )
         parts.append(model.predict(split.rows(start, end)[0].x, split.rows(start, end)[1]))
     told = Quantiles(
-        *(np.concatenate([getattr(part, name) for part in parts]) for name in ("median", "low", "high", "repeated"))
+        *(
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("median", "low", "high", "low_share", "repeated")
+        )
     )
     setting = Setting("retrained", split.rows(split.border)[0].jobs)
     setting.predictions[ADVISOR] = np.expm1(told.median)

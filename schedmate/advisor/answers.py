@@ -57,4 +57,6 @@ class Answers:
         if (predictor := self._model.predictor) is None:
             return found
         predicted = predictor.estimate(submission(msgspec.structs.replace(job, submitted=job.submitted or time.time())))
-        return PastEstimate(PREDICTOR, predicted.median, predicted.low, predicted.high, None, tuple(predicted.rests_on))
+        return PastEstimate(
+            PREDICTOR, predicted.median, predicted.low, predicted.high, None, predicted.rests_on, predicted.modes
+        )

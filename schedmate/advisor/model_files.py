@@ -10,6 +10,7 @@ import lightgbm
 import msgspec
 
 from processors.advise.predictors.advisor import BOOSTERS, AdvisorModel
+from processors.advise.predictors.baselines import OPTIONS, RecentErrors
 from processors.advise.predictors.features import NAMES, Encoders
 from processors.advise.predictors.intervals import WIDEST, AdaptiveMargins
 from processors.advise.predictors.saved_model import SavedModel
@@ -17,7 +18,7 @@ from processors.advise.predictors.similar import RELATIONS
 from processors.advise.predictors.train import Trained
 from schedmate_records import NOT_JSON
 
-VERSION = 1
+VERSION = 2
 """Version of the format of model files. Files of another version are refused: the model must be trained again."""
 LARGEST = 256 * 2**20
 """Bytes of one file that are read."""
@@ -39,6 +40,7 @@ class _Card(msgspec.Struct, forbid_unknown_fields=True):
     prior: float
     encoders: Encoders
     margins: list[tuple[list[str | float], list[float]]]
+    errors: dict[str, list[float]]
     boosters: dict[str, str]
     """The SHA-256 of each booster's file."""
 
@@ -72,6 +74,7 @@ def save(saved: SavedModel, folder: Path) -> None:
             prior=saved.model.prior,
             encoders=saved.encoders,
             margins=[(_texts(group), part) for group, part in saved.margins.parts.items()],
+            errors=dict(saved.errors.parts),
             boosters=hashes,
         )
         (made / _CARD).write_bytes(msgspec.json.format(msgspec.json.encode(card), indent=1))
@@ -106,6 +109,11 @@ def load(folder: Path) -> SavedModel:
         if len(part) != 2 or not all(abs(one) <= WIDEST for one in part):
             raise BadModel(f"expected two finite margins for each group in {folder / _CARD}")
         margins.parts[tuple(group)] = part
+    errors = RecentErrors()
+    for user, sums in card.errors.items():
+        if len(sums) != OPTIONS + 1 or not all(math.isfinite(one) and one >= 0 for one in sums):
+            raise BadModel(f"expected {OPTIONS + 1} finite sums of errors for each user in {folder / _CARD}")
+        errors.parts[user] = sums
     return SavedModel(
         AdvisorModel(card.prior, boosters),
         margins,
@@ -114,6 +122,7 @@ def load(folder: Path) -> SavedModel:
         card.jobs,
         card.data_sha256,
         card.scores,
+        errors,
     )
 
 

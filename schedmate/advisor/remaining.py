@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 from ..times import moment_at
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from schedmate_records import DurationMode
     from sinks.redis import JobStatus
 
 _UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
@@ -31,6 +34,21 @@ def remains(expected: float, low: float, high: float | None) -> str:
     if high is None:
         return f"{long(expected)} or more (of this loop)"
     return f"{long(expected)} ({long(low)} to {long(high)})"
+
+
+def modes_in_words(modes: "Sequence[DurationMode]") -> str:
+    """Return modes of durations as text: `22 % end within 1 min; otherwise 5 h to 9 h`; empty without any."""
+    if len(modes) < 2:
+        return ""
+    first, *between, last = modes
+    parts = [f"{first.share:.0%} end within {long(first.high_s)}".replace("%", " %")]
+    parts += [f"{each.share:.0%} take {_span(each)}".replace("%", " %") for each in between]
+    return f"{', '.join(parts)}; otherwise {_span(last)}"
+
+
+def _span(mode: "DurationMode") -> str:
+    low, high = long(mode.low_s), long(mode.high_s)
+    return low if low == high else f"{low} to {high}"
 
 
 def ends(moment: datetime, now: datetime) -> str:

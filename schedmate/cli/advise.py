@@ -188,7 +188,7 @@ def _estimate(loaded: Loaded, job: "SubmittedJob", *, as_json: bool) -> None:
     """Print the estimate of a job."""
     from ..advisor.answers import Answers
     from ..advisor.history_file import history_file
-    from ..advisor.remaining import remains
+    from ..advisor.remaining import modes_in_words, remains
     from ..advisor.settings import CURRENT
     from ..advisor.similar_search import load_history
     from ..services.logging import configure
@@ -208,6 +208,8 @@ def _estimate(loaded: Loaded, job: "SubmittedJob", *, as_json: bool) -> None:
         print_line(f"unknown: {held}, and there is no trained model")
     else:
         print_line(f"{'duration':<14} {remains(found.duration_s, found.low_s, found.high_s)}")
+        if found.modes:
+            print_line(f"{'modes':<14} {modes_in_words(found.modes)}")
         print_line(f"{'rests on':<14} {found.method}{': ' if found.jobs else ''}{', '.join(found.jobs)}")
         if found.gpu_utilisation is not None:
             print_line(f"{'utilisation':<14} {found.gpu_utilisation:.0f} % of its GPUs")

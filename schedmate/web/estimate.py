@@ -5,7 +5,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from ..advisor.remaining import long, remains
+import msgspec
+
+from schedmate_records import DurationMode
+
+from ..advisor.remaining import long, modes_in_words, remains
 from ..times import moment_at
 from .database import Database
 
@@ -13,7 +17,7 @@ from .database import Database
 _NEWEST: Final = """
 SELECT e.time AS time, e.duration_s AS duration_s, e.duration_low_s AS duration_low_s, e.duration_high_s AS duration_high_s,
     e.remaining_s AS remaining_s, e.remaining_low_s AS remaining_low_s, e.remaining_high_s AS remaining_high_s, e.done AS done,
-    e.gpu_utilisation AS gpu_utilisation, toString(e.method) AS method
+    e.gpu_utilisation AS gpu_utilisation, e.modes AS modes, toString(e.method) AS method
 FROM estimates AS e
 WHERE e.job = {job:String} AND e.attempt = {attempt:Int64} AND e.incarnation IN ({incarnation:String}, '')
 ORDER BY e.revision DESC, e.id LIMIT 1
@@ -49,9 +53,9 @@ def expected(estimate: Mapping[str, Any], now: datetime | None = None) -> Expect
     if remaining is None:
         if duration is None:
             return None
-        return Expected(
-            "Expected to take", remains(duration, estimate["duration_low_s"] or 0.0, estimate["duration_high_s"])
-        )
+        words = remains(duration, estimate["duration_low_s"] or 0.0, estimate["duration_high_s"])
+        modes = modes_in_words(msgspec.json.decode(estimate.get("modes") or "[]", type=list[DurationMode]))
+        return Expected("Expected to take", f"{words}; {modes}" if modes else words)
     made = estimate["time"]
     since = ((now or datetime.now(UTC)) - made).total_seconds()
     low, high = estimate["remaining_low_s"] or 0.0, estimate["remaining_high_s"]

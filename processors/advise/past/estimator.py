@@ -11,6 +11,9 @@ from math import expm1, log1p, sqrt
 
 import msgspec
 
+from schedmate_records import DurationMode
+
+from ..modes import duration_modes
 from ..time_limit import within_limit
 from .command_line import scale
 from .history import JobHistory
@@ -42,6 +45,7 @@ class PastEstimate(msgspec.Struct, frozen=True):
     high_s: float | None = None
     gpu_utilisation: float | None = None
     jobs: tuple[str, ...] = ()
+    modes: tuple[DurationMode, ...] = ()
 
 
 class PastEstimator:
@@ -56,7 +60,9 @@ class PastEstimator:
         if runs:
             ended_well = [run for run in runs if run.completed]
             used = (ended_well or list(runs))[:LAST]
-            return _estimate(RESUBMISSION, [(run, 1.0) for run in used], job)
+            found = _estimate(RESUBMISSION, [(run, 1.0) for run in used], job)
+            durations = [run.duration_s * _longer(job, run.about) if run.completed else run.duration_s for run in runs]
+            return msgspec.structs.replace(found, modes=tuple(duration_modes(durations, job.time_limit_s)))
         alike = [(past, cosine) for past, cosine in self._history.similar(job, TOP, THRESHOLD) if past.duration_s >= 0]
         return _estimate(SIMILAR, alike, job) if alike else PastEstimate(UNKNOWN)
 

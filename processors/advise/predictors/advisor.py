@@ -3,8 +3,8 @@
 1. `closeness`: trees give the probability that each candidate (`similar.py`) is within 25 % of the job's duration. The candidate that the
    others support most, the mode of their weighted density, is the *repeat*. The probabilities of training rows come from models
    that were fitted on other weeks.
-2. Trees on all features and on the candidates' summary predict how far y is from the repeat: its median and the 5 % and 95 %
-   quantiles. A difference stays meaningful when durations drift.
+2. Trees on all features and on the candidates' summary predict how far y is from the repeat: its median and pairs of quantiles
+   with 90 % between them. The narrowest pair is the interval. A difference stays meaningful when durations drift.
 3. A gate gives the probability that the repeat is within 25 %. From `TRUST` upwards the estimate is the repeat, below it the trees'
    median. Repeats are often exact and sometimes far off; medians are seldom either.
 
@@ -34,8 +34,10 @@ PAIRS = 300_000
 """Candidates that `closeness` is fitted on, evenly picked: more changed nothing."""
 TRUST = 0.06
 """Chosen on the newest fifth of Venus's jobs of April to July: the most that costs nothing within 25 % and 50 %."""
-BOOSTERS = ("closeness", "gate", "median", "low", "high")
-BOUNDS = {"low": MISSES / 2, "high": 1 - MISSES / 2}
+LOW_SHARES = (0.02, MISSES / 2, 0.08)
+"""Shares of jobs below the interval, of `MISSES` outside. Jobs that end at once make one pair narrow, jobs without an end another."""
+BOUNDS = {f"{side}_{share:g}": share + up for share in LOW_SHARES for side, up in (("low", 0.0), ("high", 1 - MISSES))}
+BOOSTERS = ("closeness", "gate", "median", *BOUNDS)
 _CODES = [number for number, name in enumerate(NAMES) if name.endswith("_code")]
 _USED = [number for number in range(len(NAMES)) if number not in _CODES]
 """No codes of users and queues: what is learned of a name is wrong some months later, and the histories know it better."""
@@ -52,12 +54,14 @@ class Quantiles(msgspec.Struct, frozen=True):
     median: Vector
     low: Vector
     high: Vector
+    low_share: Vector
+    """Share of jobs that is meant to be below `low`."""
     repeated: NDArray[np.bool_]
     """Whether the median is that of the candidates."""
 
 
 class AdvisorModel:
-    """Five boosters and what goes between them."""
+    """The boosters and what goes between them."""
 
     def __init__(self, prior: float, boosters: dict[str, lightgbm.Booster]) -> None:
         self.prior = prior
@@ -85,7 +89,7 @@ class AdvisorModel:
         model.boosters["gate"] = fit_booster((x, hit), rounds=150, objective="binary", num_leaves=15)
         model.boosters |= _quantile_trees(x[early], residual[early], BOUNDS)
         margins = AdaptiveMargins()
-        low, high = (base[late] + apply(model.boosters[name], x[late]) for name in ("low", "high"))
+        low, high, _ = model._interval(x[late], base[late])
         margins.calibrate((done.job for done in train.jobs[cut:]), low - train.y[late], train.y[late] - high)
         model.boosters |= _quantile_trees(x, residual, BOUNDS)
         model.boosters["median"] = fit_booster((x, residual), rounds=150, objective="regression_l1")
@@ -102,12 +106,20 @@ class AdvisorModel:
         trees = base + apply(self.boosters["median"], inputs)
         repeated = (apply(self.boosters["gate"], inputs) >= TRUST) & (np.diff(candidates.starts) > 0)
         median = np.where(repeated, base, trees)
-        low, high = (base + apply(self.boosters[name], inputs) for name in ("low", "high"))
-        return Quantiles(median, np.minimum(low, high), np.maximum(low, high), repeated)
+        return Quantiles(median, *self._interval(inputs, base), repeated)
 
     def closeness(self, candidates: CandidateTable) -> Vector:
         """Return how likely each candidate is within 25 %, shape (candidates,)."""
         return apply(self.boosters["closeness"], candidates.x) if len(candidates.y) else np.empty(0)
+
+    def _interval(self, inputs: Matrix, base: Vector) -> tuple[Vector, Vector, Vector]:
+        """Return the lower and upper ends of the narrowest pair of quantiles of each row, and the share below it."""
+        found = {name: np.maximum(base + apply(self.boosters[name], inputs), 0.0) for name in BOUNDS}
+        one, other = (np.stack([found[f"{side}_{share:g}"] for share in LOW_SHARES]) for side in ("low", "high"))
+        low, high = np.minimum(one, other), np.maximum(one, other)
+        narrowest = np.argmin(high - low, axis=0)
+        rows = np.arange(len(base))
+        return low[narrowest, rows], high[narrowest, rows], np.array(LOW_SHARES)[narrowest]
 
     @staticmethod
     def _summaries(candidates: CandidateTable, probability: Vector) -> Matrix:

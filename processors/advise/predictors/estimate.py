@@ -4,6 +4,8 @@ from typing import Protocol
 
 import msgspec
 
+from schedmate_records import DurationMode
+
 from .dataset import Vector
 from .job import Submission
 from .similar import Candidates
@@ -31,6 +33,12 @@ class DurationEstimate(msgspec.Struct, frozen=True):
     """Nine of ten jobs are meant to end within low to high."""
     rests_on: tuple[str, ...] = ()
     """Ids of the past jobs that weigh most, the heaviest first; none where trees alone answered."""
+    modes: tuple[DurationMode, ...] = ()
+    """Modes of the past jobs of the user; empty if there is only one."""
+    low_share: float = 0.05
+    """Share of jobs that is meant to be shorter than `low`."""
+    options: tuple[float, ...] = ()
+    """ln(1 + duration) by the model and by each of `BASELINES`; empty without past jobs."""
 
 
 class Interval(msgspec.Struct, frozen=True):

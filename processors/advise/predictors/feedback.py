@@ -3,7 +3,7 @@
 import heapq
 from collections import OrderedDict
 
-from .intervals import AdaptiveMargins
+from .intervals import MISSES, AdaptiveMargins
 from .job import Completion, Submission
 
 OPEN_KEPT = 200_000
@@ -17,12 +17,12 @@ class IntervalFeedback:
 
     def __init__(self, margins: AdaptiveMargins) -> None:
         self._margins = margins
-        self._open: OrderedDict[str, tuple[Submission, float, float]] = OrderedDict()
+        self._open: OrderedDict[str, tuple[Submission, float, float, float]] = OrderedDict()
         self._overdue: list[tuple[float, str]] = []
 
-    def issue(self, job: Submission, low_s: float, high_s: float) -> None:
-        """Remember the interval of a submission, in seconds of running."""
-        self._open[job.job_id] = (job, low_s, high_s)
+    def issue(self, job: Submission, low_s: float, high_s: float, low_share: float = MISSES / 2) -> None:
+        """Remember the interval of a submission, in seconds of running, and the share of such jobs that are meant to be shorter."""
+        self._open[job.job_id] = (job, low_s, high_s, low_share)
         if len(self._open) > OPEN_KEPT:
             self._open.popitem(last=False)
 
@@ -39,10 +39,10 @@ class IntervalFeedback:
         while self._overdue and self._overdue[0][0] < now:
             _, job_id = heapq.heappop(self._overdue)
             if given := self._open.pop(job_id, None):
-                self._margins.update(given[0], short=False, long=True)
+                self._margins.update(given[0], short=False, long=True, low_share=given[3])
 
     def complete(self, done: Completion) -> None:
         """Learn from a job that ended; one that was counted as too long already is passed over."""
         if given := self._open.pop(done.job.job_id, None):
-            job, low, high = given
-            self._margins.update(job, short=done.duration_s < low, long=done.duration_s > high)
+            job, low, high, share = given
+            self._margins.update(job, short=done.duration_s < low, long=done.duration_s > high, low_share=share)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from .advisor import AdvisorModel
+from .baselines import RecentErrors
 from .features import Encoders
 from .intervals import AdaptiveMargins
 from .job import Completion
@@ -23,6 +24,8 @@ class SavedModel(msgspec.Struct):
     data_sha256: str
     scores: dict[str, float]
     """Measures on the newest week, by a model that had not seen it."""
+    errors: RecentErrors = msgspec.field(default_factory=RecentErrors)
+    """Errors on the newest week of that model and of the baselines."""
 
     @property
     def version(self) -> str:

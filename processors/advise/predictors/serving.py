@@ -2,11 +2,13 @@
 
 import numpy as np
 
+from ..modes import duration_modes
 from ..time_limit import within_limit
 from .advisor import AdvisorModel, seconds
+from .baselines import RecentErrors, baselines
 from .estimate import DurationEstimate, JobFeatures
 from .intervals import AdaptiveMargins
-from .similar import CandidateTable
+from .similar import RELATIONS, CandidateTable
 
 CITED = 3
 """Past jobs that an estimate names."""
@@ -18,10 +20,10 @@ def hold(median: float, low: float, high: float) -> tuple[float, float]:
 
 
 class AdvisorPredictor:
-    """Answers for one job at a time. `margins` is shared with `IntervalFeedback`, which moves it."""
+    """Answers for one job at a time. `margins` and `errors` are shared: outcomes change them."""
 
-    def __init__(self, model: AdvisorModel, margins: AdaptiveMargins) -> None:
-        self._model, self._margins = model, margins
+    def __init__(self, model: AdvisorModel, margins: AdaptiveMargins, errors: RecentErrors | None = None) -> None:
+        self._model, self._margins, self._errors = model, margins, errors or RecentErrors()
 
     def predict(self, features: JobFeatures) -> DurationEstimate:
         """Return the estimate of one job."""
@@ -29,11 +31,18 @@ class AdvisorPredictor:
         table = CandidateTable(found.x, found.y, np.array([0, len(found.y)], dtype=np.int64))
         told = self._model.predict(features.row[None, :], table)
         below, above = self._margins.margins(features.job)
-        median = float(told.median[0])
+        options = (float(told.median[0]), *baselines(found.x, found.y).tolist()) if len(found.y) else ()
+        chosen = self._errors.choose(features.job.user) if options else 0
+        median = options[chosen] if options else float(told.median[0])
         low, high = hold(median, float(told.low[0]) - below, float(told.high[0]) + above)
         rests_on: tuple[str, ...] = ()
-        if told.repeated[0]:
+        if chosen:
+            rests_on = found.jobs[:CITED]
+        elif told.repeated[0]:
             heaviest = np.argsort(-self._model.closeness(table), kind="stable")[:CITED]
             rests_on = tuple(found.jobs[place] for place in heaviest)
         median, low, high = (within_limit(seconds(each), features.job.time_limit_s) for each in (median, low, high))
-        return DurationEstimate(median, low, high, rests_on)
+        own = found.x[:, RELATIONS.index("same_user")] > 0
+        durations = np.expm1(found.y[own] if own.any() else found.y)
+        modes = duration_modes(durations.tolist(), features.job.time_limit_s)
+        return DurationEstimate(median, low, high, rests_on, tuple(modes), float(told.low_share[0]), options)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .advisor import AdvisorModel
+from .baselines import RecentErrors, baselines
 from .dataset import build
 from .features import Encoders
 from .job import Completion
@@ -51,10 +52,10 @@ def train(jobs: Sequence[Completion], old: SavedModel | None, utc_offset_s: floa
             f"got {len(earlier)} and {int(week.sum())}"
         )
     trial = _fit(earlier, utc_offset_s)
-    scores = _scores(trial, ordered, week)
+    scores, errors = _scores(trial, ordered, week)
     final = _fit(ordered, utc_offset_s)
-    final.scores = scores
-    old_scores = _scores(old, ordered, week) if old else None
+    final.scores, final.errors = scores, errors
+    old_scores = _scores(old, ordered, week)[0] if old else None
     better = old_scores is None or scores["median_log_error"] < old_scores["median_log_error"]
     return Trained(final, old_scores, better)
 
@@ -65,16 +66,24 @@ def _fit(jobs: list[Completion], utc_offset_s: float) -> SavedModel:
     return SavedModel(model, margins, encoders, max(done.ended for done in jobs), len(jobs), hash_of(jobs), {})
 
 
-def _scores(saved: SavedModel, jobs: list[Completion], week: NDArray[np.bool_]) -> dict[str, float]:
-    """Return how a model does on the rows of `week`, with histories that grow."""
+def _scores(
+    saved: SavedModel, jobs: list[Completion], week: NDArray[np.bool_]
+) -> tuple[dict[str, float], RecentErrors]:
+    """Return how a model does on the rows of `week`, with histories that grow, and its errors there with those of the baselines."""
     data, candidates = build(jobs, saved.encoders), gather(jobs)
     first = int(np.argmax(week))
     held = data.take(slice(first, None))
-    median = saved.model.predict(held.x, candidates.rows(first, len(jobs))).median
+    table = candidates.rows(first, len(jobs))
+    median = saved.model.predict(held.x, table).median
     error = np.abs(median - held.y)
+    errors = RecentErrors()
+    for row in sorted(range(len(held)), key=lambda each: held.jobs[each].ended):
+        if len(table.y[part := table.of(row)]):
+            options = np.append(median[row], baselines(table.x[part], table.y[part]))
+            errors.update(held.jobs[row].job.user, options, float(held.y[row]))
     return {
         "jobs": float(len(held)),
         "median_log_error": float(np.median(error)),
         "mean_log_error": float(error.mean()),
         "within_factor_2": float(np.mean(error <= np.log(2))),
-    }
+    }, errors

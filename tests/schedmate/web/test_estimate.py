@@ -25,6 +25,16 @@ def estimate(**fields: Any) -> dict[str, Any]:
             Expected("Expected to take", "2 h (1 h to 2 h 30 min)"),
         ),
         (
+            {
+                "duration_s": 7200.0,
+                "duration_low_s": 20.0,
+                "duration_high_s": 32400.0,
+                "modes": '[{"share":0.22,"low_s":3,"high_s":60},{"share":0.78,"low_s":18000,"high_s":32400}]',
+            },
+            60,
+            Expected("Expected to take", "2 h (20 s to 9 h); 22 % end within 1 min; otherwise 5 h to 9 h"),
+        ),
+        (
             {"remaining_s": 7260.0, "remaining_low_s": 6660.0, "remaining_high_s": 7860.0},
             60,
             Expected("Time left", "2 h (1 h 50 min to 2 h 10 min)", TOLD + timedelta(seconds=7260)),

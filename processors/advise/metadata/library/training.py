@@ -1,22 +1,10 @@
-"""Libraries of training: processes, moves between devices, and tracked settings."""
+"""Libraries of training: processes, moves between devices, and hooks of trainers."""
 
 import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from ..program.values import Config, Function, Instance, Program, Term, Value
-from .configurations import as_config
-
-
-def _launch(program: Program, function: Value, *rest: Value, args: Value = (), **keywords: Value) -> Value:
-    """`notebook_launcher(f, args)`, `detectron2.engine.launch(f, …, args=…)`."""
-    given = args or next((each for each in rest if isinstance(each, tuple)), ())
-    return program.call(function, tuple(given))
-
-
-def _spawn(program: Program, fn: Value, args: Value = (), **keywords: Value) -> Value:
-    """`torch.multiprocessing.spawn(f, args)`: `f` gets the number of the process first."""
-    return program.call(fn, (0, *args))
+from ..program.values import Function, Instance, Program, Term, Value
 
 
 def _submit(program: Program, owner: Value, function: Value, *arguments: Value, **keywords: Value) -> Value:
@@ -42,21 +30,9 @@ def _fit(program: Program, owner: Value, *arguments: Value, **keywords: Value) -
     return NotImplemented
 
 
-def _tracked(program: Program, *arguments: Value, config: Value = (), **keywords: Value) -> Value:
-    """`wandb.init(config=…)`: `wandb.config` is its `config`."""
-    program.stored["wandb"] = as_config(config)
-    return Config(config=program.stored["wandb"])
-
-
 HANDLERS: Mapping[str, Any] = {
-    "torch.distributed.get_rank jax.process_index": lambda program: 0,
-    "torch.cuda.is_available torch.distributed.is_available": lambda program: True,
     "torch.distributed.get_world_size": lambda program: int(program.environment["WORLD_SIZE"]),
     "torch.cuda.device_count": lambda program: int(program.environment["LOCAL_WORLD_SIZE"]),
-    "torch.multiprocessing.spawn torch.multiprocessing.start_processes": _spawn,
-    "accelerate.notebook_launcher detectron2.engine.launch": _launch,
-    "wandb.init": _tracked,
-    "wandb.config": property(lambda program: program.stored.get("wandb", Term("external", "wandb.config"))),
 }
 METHODS: Mapping[str, Any] = {
     "fit": _fit,

@@ -31,6 +31,17 @@ def estimator(*jobs: PastJob) -> PastEstimator:
     return PastEstimator(history)
 
 
+def test_modes_are_of_all_earlier_runs() -> None:
+    failed = [past(f"{number}", "python train.py", 20.0 + number, completed=False) for number in range(3)]
+    whole = [past(f"{9 + number}", "python train.py", 20_000.0 + number) for number in range(7)]
+    found = estimator(*failed, *whole).estimate(job("python train.py"))
+    assert [(each.share, round(each.low_s), round(each.high_s)) for each in found.modes] == [
+        (0.3, 20, 22),
+        (0.7, 20_000, 20_006),
+    ]
+    assert estimator(*whole).estimate(job("python train.py")).modes == ()
+
+
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from processors.advise.predictors.advisor import AdvisorModel
+from processors.advise.predictors.baselines import RecentErrors
 from processors.advise.predictors.dataset import build
 from processors.advise.predictors.features import Encoders
 from processors.advise.predictors.intervals import AdaptiveMargins
-from processors.advise.predictors.job import Submission
+from processors.advise.predictors.job import Completion, Submission
 from processors.advise.predictors.past_jobs import PastJobs
 from processors.advise.predictors.saved_model import SavedModel, hash_of
 from processors.advise.predictors.serving import AdvisorPredictor
@@ -135,6 +136,40 @@ def test_few_jobs_are_refused() -> None:
     rows, candidates = build(JOBS[:5], Encoders.fit(JOBS)), gather(JOBS[:5])
     with pytest.raises(ValueError, match="at least 20"):
         AdvisorModel.fit(rows, candidates)
+
+
+def test_modes_are_those_of_the_users_past_jobs(trained: Trained) -> None:
+    past, last = PastJobs(trained.new.encoders), JOBS[-1].job
+    for number in range(20):
+        took = 5.0 if number % 5 == 0 else 20_000.0 + number
+        job = msgspec.structs.replace(last, job_id=f"n{number}", user="sweeper")
+        past.complete(Completion(job=job, ended=1_601_200_000.0 + number, duration_s=took))
+    new = msgspec.structs.replace(last, job_id="new", user="sweeper", submitted=1_601_300_000.0)
+    answer = AdvisorPredictor(trained.new.model, AdaptiveMargins()).predict(past.features(new))
+    assert [(mode.share, round(mode.high_s)) for mode in answer.modes] == [(0.2, 5), (0.8, 20_019)]
+
+
+def test_the_baseline_of_a_user_answers_where_it_was_better(trained: Trained) -> None:
+    errors, past = RecentErrors(), PastJobs(trained.new.encoders)
+    for done in JOBS[-300:]:
+        past.complete(done)
+    last = next(done.job for done in reversed(JOBS) if done.job.user == "u7")
+    features = past.features(msgspec.structs.replace(last, job_id="new", submitted=1_601_200_001.0))
+    predictor = AdvisorPredictor(trained.new.model, trained.new.margins, errors)
+    before = predictor.predict(features)
+    assert before.median == pytest.approx(np.expm1(before.options[0]))
+    for _ in range(40):  # the last job of the user was right each time, and all other options were wrong
+        errors.update("u7", np.array([9.0, 9.0, 2.0, 9.0, 9.0, 9.0, 9.0]), 2.0)
+    after = predictor.predict(features)
+    assert after.median == pytest.approx(np.expm1(after.options[2]))
+    assert after.low <= after.median <= after.high
+    assert after.rests_on
+
+
+def test_a_training_measures_model_and_baselines_on_the_newest_week(trained: Trained, tmp_path: Path) -> None:
+    assert trained.new.errors.parts[""][-1] > 20
+    save(trained.new, tmp_path / "v1")
+    assert load(tmp_path / "v1").errors.parts == trained.new.errors.parts
 
 
 def test_no_value_exceeds_the_time_limit(trained: Trained) -> None:

@@ -50,10 +50,31 @@ def test_few_jobs_give_a_group_no_margin_of_its_own() -> None:
 def test_margins_and_groups_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(intervals, "GROUPS_KEPT", 20)
     margins = AdaptiveMargins()
-    for number in range(2000):
+    for number in range(4000):
         margins.update(job(number, str(number % 500)), short=True, long=True)
     assert len(margins.parts) == 20
     assert margins.parts[("all",)][0] == intervals.WIDEST
+
+
+def test_a_burst_of_one_queue_sets_no_margin_of_its_own() -> None:
+    """Fewer than a thousand held-out jobs of a queue move the common margin alone."""
+    margins = AdaptiveMargins()
+    queues = ["a"] * 900 + ["b"] * 300
+    margins.calibrate([job(number, queue) for number, queue in enumerate(queues)], np.ones(1200), np.ones(1200))
+    assert set(margins.parts) == {("all",), ("gpus", 1.0)}
+
+
+def test_margins_keep_the_share_below_that_was_asked_for() -> None:
+    lot, margins = np.random.default_rng(3), AdaptiveMargins()
+    short, long = [], []
+    for number in range(8000):
+        y = lot.normal(0, 1)
+        below, above = margins.margins(job(number, "a"))
+        short.append(y < -below)
+        long.append(y > above)
+        margins.update(job(number, "a"), short=y < -below, long=y > above, low_share=0.02)
+    assert np.mean(short[3000:]) == pytest.approx(0.02, abs=0.01)
+    assert np.mean(long[3000:]) == pytest.approx(0.08, abs=0.015)
 
 
 class _Recorded(AdaptiveMargins):
@@ -61,7 +82,7 @@ class _Recorded(AdaptiveMargins):
         super().__init__()
         self.seen: list[tuple[str, bool, bool]] = []
 
-    def update(self, job: Submission, *, short: bool, long: bool) -> None:
+    def update(self, job: Submission, *, short: bool, long: bool, low_share: float = 0.05) -> None:
         self.seen.append((job.job_id, short, long))
 
 
