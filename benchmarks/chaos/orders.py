@@ -18,7 +18,7 @@ from streams.transport import outgoing
 STEPS = (200, 2000, 20_000)
 """Records that are processed in search of an order, from either end in turn: most are found soon, and after the last there is none."""
 
-_encode, _decoder = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder(JobState)
+_encode, _decoder = msgspec.json.Encoder().encode, msgspec.json.Decoder(JobState)
 
 Input = tuple[Position, Record]
 

@@ -12,6 +12,7 @@ from ..grammar.prefix import strip_prefix
 from ..track.not_finite import begins_at
 from .candidates import ERROR_WORDS, LAST_LINES, MESSAGE, Candidate, add_candidate
 from .catalogue import Signature
+from .drivers import read_event
 from .exceptions import classify_exception, is_file_error
 from .json_lines import json_message, shorten
 from .kinds import SETS, Classification, Kind, Status
@@ -29,6 +30,8 @@ from .traceback import Raised, TracebackState, read_exception, read_line
 
 STREAMS = 64
 """Maximum number of streams of one job whose state is kept. Further streams are read without memory of open tracebacks."""
+_EVENTS = 16
+"""Maximum number of Xids of one stream that are kept for those that name the Xid they follow from."""
 _NAN_REPORTS = 50
 """Reports of a loss that is no number, after which it is no reason for the end: the program ran on with it."""
 _LEVEL_CHARACTERS = 160
@@ -113,23 +116,26 @@ class StreamDiagnosisState(msgspec.Struct):
     Attributes:
         traceback: Open tracebacks.
         nan: Since when its loss is no number.
+        events: Signature of the newest line of each Xid, by device and number.
         ended: The newest line that states that the job ended well, or is about to end; 0 for none.
     """
 
     traceback: TracebackState = msgspec.field(default_factory=TracebackState)
     nan: NanLoss = msgspec.field(default_factory=NanLoss)
+    events: dict[str, str] = {}
     ended: int = 0
 
     @property
     def idle(self) -> bool:
         """True where nothing need be remembered."""
-        return not (self.traceback.open or self.traceback.remark or self.nan.first or self.ended)
+        return not (self.traceback.open or self.traceback.remark or self.nan.first or self.events or self.ended)
 
 
 class LineReader:
     """Reads chunks. Holds the cache of templates, no state of a job."""
 
     def __init__(self, signatures: Sequence[Signature]) -> None:
+        self._by_name = {one.name: one for one in signatures}
         self._matcher = Matcher(signatures, (_HEADER, _EXCEPTION))
         self._header = len(signatures)
         self._farewells = {number for number, one in enumerate(signatures) if one.kind == Kind.FAREWELL}
@@ -205,7 +211,7 @@ class LineReader:
         if raised is None and (inside or _PATTERNS["quoted_source"].match(line)):
             return None
         is_error = view.classes[index] == ERROR
-        signature = self._signature(found, line, raised, is_error)
+        signature = self._cause(self._signature(found, line, raised, is_error), line, state)
         if signature is not None and _is_harmless(signature, line, raised):
             if raised is None:
                 if weigh_statement(signature, kept, name, place):
@@ -225,6 +231,20 @@ class LineReader:
         # PyTorch's hook at exit is the only one that prints a rank before a traceback's header.
         candidate.ends_rank = any(re.match(r"\[rank\d+\]: ?Traceback ", header.text) for header in headers)
         return _weakened(candidate, state.ended, warns=raised is None and _level(line) == "WARNING")
+
+    def _cause(self, signature: Signature | None, line: str, state: StreamDiagnosisState) -> Signature | None:
+        """Return `signature`, or that of the Xid which `line` names as its cause, if the stream held that one."""
+        event = read_event(line) if signature is not None and signature.driver_event else None
+        if signature is None or event is None:
+            return signature
+        xid = event[0]
+        if xid.caused_by is not None:
+            return self._by_name.get(state.events.get(f"{xid.device}/{xid.caused_by}", ""), signature)
+        state.events.pop(f"{xid.device}/{xid.number}", None)
+        state.events[f"{xid.device}/{xid.number}"] = signature.name
+        if len(state.events) > _EVENTS:
+            del state.events[next(iter(state.events))]
+        return signature
 
     def _without_data(self, line: str, found: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
         """Return `line` without what it quotes as data or between words, and the patterns that match the rest."""

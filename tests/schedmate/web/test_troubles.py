@@ -10,7 +10,8 @@ from schedmate.web.troubles import group_troubles
 def row(job: str, minute: int, **fields: Any) -> dict[str, Any]:
     known = {
         "job": job, "condition": StateWord.FAILED, "cause": "xid_fallen_off_bus", "error_type": "infrastructure", "reason": "",
-        "alarms": [], "nodes": ["n1"], "gpus": 8.0, "message": f"line of {job}", "changed": datetime(2026, 1, 1, 0, minute, tzinfo=UTC),
+        "alarms": [], "nodes": ["n1"], "gpus": 8.0, "message": f"line of {job}", "place": None,
+        "changed": datetime(2026, 1, 1, 0, minute, tzinfo=UTC),
     }  # fmt: skip
     return known | fields
 
