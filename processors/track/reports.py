@@ -124,6 +124,12 @@ def _add_field(report: Report, field: Field, value: float) -> bool:  # noqa: C90
     usable = 0 <= value < inf
     counts = 0 <= value < 1e15  # no training has more steps: it is an id, or no number
     match field.meaning:
+        case Meaning.STEP_TIME | Meaning.TIME | Meaning.CLOCK | Meaning.SPAN if usable:
+            if value > 1e9:  # a date in seconds or milliseconds since 1970, no duration
+                report.stamp = value / 1000 if value > 1e12 else value
+            elif len(report.times) < _TIMES:
+                report.times.setdefault(key_of(field), value)
+            return field.meaning is not Meaning.SPAN
         case Meaning.LOSS:
             rank = loss_rank(field.name)
             vanished = report.loss == 0 and rank == report.loss_rank  # of a part that is not trained
@@ -131,8 +137,11 @@ def _add_field(report: Report, field: Field, value: float) -> bool:  # noqa: C90
                 report.loss, report.loss_rank = (value if isfinite(value) else None), rank
             return True
         case Meaning.STEP if counts and value == int(value):
-            named_run = _WHOLE_RUN.search(field.name) and not _WHOLE_RUN.search(report.step_name)
-            if report.step is None or not name or named_run:
+            if (
+                report.step is None
+                or not name
+                or (_WHOLE_RUN.search(field.name) and not _WHOLE_RUN.search(report.step_name))
+            ):
                 report.step, report.unnamed, report.step_name, report.total = int(value), not name, name, None
             return True
         case Meaning.TOTAL if counts and value:
@@ -154,12 +163,6 @@ def _add_field(report: Report, field: Field, value: float) -> bool:  # noqa: C90
             return True
         case Meaning.LEFT if usable and report.left is None:
             report.left = value
-        case Meaning.STEP_TIME | Meaning.TIME | Meaning.CLOCK | Meaning.SPAN if usable:
-            if value > 1e9:  # a date in seconds or milliseconds since 1970, no duration
-                report.stamp = value / 1000 if value > 1e12 else value
-            elif len(report.times) < _TIMES:
-                report.times.setdefault(key_of(field), value)
-            return field.meaning is not Meaning.SPAN
     return False
 
 

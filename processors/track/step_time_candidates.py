@@ -305,7 +305,8 @@ def _without_shorter_than_passes(
     found: Sequence[StepTimeCandidate], window: Sequence[Report]
 ) -> list[StepTimeCandidate]:
     """Return the candidates that are as long as the forward and backward passes of a step, and the passes themselves."""
-    passes = {key for report in window for key in report.times if _FORMS["pass"].search(key)}
+    keys = {key for report in window for key in report.times}
+    passes = {key for key in keys if _FORMS["pass"].search(key)}
     longest = max((median(report.times[key] for report in window if key in report.times) for key in passes), default=0)
     return [candidate for candidate in found if candidate.key in passes or candidate.seconds >= 0.9 * longest]
 

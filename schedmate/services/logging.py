@@ -48,7 +48,6 @@ def configure(settings: ServiceSettings) -> None:
         processors=[*shared, *explain, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(cast("TextIO", _CurrentStderr())),
-        cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(_CurrentStderr())
     handler.setFormatter(
