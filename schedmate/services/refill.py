@@ -10,7 +10,7 @@ from streams.kafka import Connection, read_back
 from .job_lines import MESSAGES, JobLineWriter
 
 Batch = list[tuple[Position, Record]]
-_DAY_S = 86_400.0
+_DAY_S = 86_400.0  # the quota is of a day
 LINES = "job_lines"
 """The table of lines."""
 TOPICS_OF: Mapping[str, str] = {
