@@ -10,6 +10,16 @@ from .database import Database
 from .jobs import place_of, state_fields, with_pace
 from .reports import Reports
 
+_OF_ATTEMPT = ("user", "nodes", "gpus", "started", "ended")
+"""The facts of an attempt that the page shows beside its curves."""
+
+
+def earlier_attempt(records: JobRecords, attempt: int) -> Mapping[str, Any]:
+    """Return the facts of an attempt that is not the newest. Progress is known of the newest alone."""
+    known = attempt_facts(records, attempt)
+    unknown = dict.fromkeys(("step", "step_time_s", "throughput"))
+    return {"attempt": attempt, **unknown, **{name: known[name] for name in _OF_ATTEMPT}}
+
 
 def one_job(database: Database, records: JobRecords, reports: Sequence[Reports]) -> Mapping[str, Any] | None:
     """Return the row of a job; None where nothing is known of it. Raises as `Database.rows` does."""

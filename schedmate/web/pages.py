@@ -30,7 +30,7 @@ from .decisions import list_decisions, standing_stops
 from .estimate import expected, read_estimate
 from .lines import Excerpt, ReadSpan, asked_lines
 from .now import Now, lay_over, newer_estimate
-from .one_job import one_job
+from .one_job import earlier_attempt, one_job
 from .parameters import read_number, row_values
 from .plot import draw
 from .plot_data import plot_data
@@ -180,7 +180,8 @@ class Pages:
         return render(
             request, "job.html",
             name=name, job=found.job, card=card, others=found.others, row=row, estimate=estimate,
-            state=jobs.sentence(shown, now) if shown else "", shown=shown,
+            state=jobs.sentence(shown, now) if shown else "", shown=shown, is_newest=shown is row,
+            progress=earlier_attempt(records, facts.attempt) if facts and shown is not row else row,
             alarm_advice=advice_on_alarm(next(iter(shown["expressed"]), "")) if shown and not (facts and facts.verdict and current) else "",
             expected=expected(estimate) if estimate else None, start=starts(start) if start else "",
             parts_of=parts, timeline=known, marks=marks, plot=plot, curves=plot_data(known, plot) if plot else "", facts=facts,

@@ -154,6 +154,9 @@ def test_the_page_of_an_earlier_attempt_begins_with_its_state(tab: "playwright.P
     tab.goto("/job?id=evicted&attempt=0")
     assert tab.locator("#state").inner_text() == "Ended, outcome unknown"
     assert "The job is at attempt 1: running." in tab.locator("main").inner_text()
+    shown = dict(zip(*(tab.locator(f".facts {tag}").all_inner_texts() for tag in ("dt", "dd")), strict=True))
+    assert shown["Attempt"] == "0"
+    assert shown["Ran for"] == "16 minutes"
     tab.get_by_role("link", name="attempt 1").click()
     assert tab.locator("#state").inner_text() == "Running"
     assert re.fullmatch(r"for \d+ minutes", tab.locator(".since").inner_text())
