@@ -8,7 +8,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from processors.formats.reading import FormatReading
-from processors.track.step_time_candidates import THRESHOLD, StepTimeCandidate
+from processors.track.step_time_candidate import StepTimeCandidate
+from processors.track.step_time_candidates import THRESHOLD
 from schedmate_records import (
     Alarm,
     Checkpoint,

@@ -1,8 +1,8 @@
-"""A small linear model for the probabilities of the roles of columns and the phases of templates.
+"""A small linear model that says how likely each role of a column and each phase of a template is.
 
 Two softmax regressions on hashed n-grams of the text around a number and on how its values behave. `benchmarks/proposer/train.py` trains
-them and scores them on frameworks that they have not seen. The weights are in this folder. The probabilities are a
-prior; the assignment decides.
+them and says how well they do on frameworks that they have not seen. The weights stand beside this file. A prior, no verdict: the solver
+decides.
 """
 
 from collections.abc import Sequence
@@ -104,9 +104,9 @@ class LinearProposer:
         """Return what is proposed of each template."""
         return [
             Proposed(
-                [dict(zip(ROLES, row, strict=True)) for row in rows.tolist()], dict(zip(PHASES, phases, strict=True))
+                [dict(zip(ROLES, row, strict=True)) for row in rows.tolist()], dict(zip(PHASES, told, strict=True))
             )
-            for rows, phases in zip(*self.probabilities(series), strict=True)
+            for rows, told in zip(*self.probabilities(series), strict=True)
         ]
 
     def probabilities(self, series: Sequence[TemplateSeries]) -> tuple[list[Floats], Floats]:
@@ -120,15 +120,15 @@ class LinearProposer:
         )
         ends = np.cumsum([len(template.columns) for template in series])
         roles = np.split(found, ends[:-1])
-        phases = self.of_templates.probabilities(
+        told = self.of_templates.probabilities(
             [template_buckets(template) for template in series],
             np.array([summary(rows, values) for rows, values in zip(roles, numbers, strict=True)]),
         )
-        return roles, phases
+        return roles, told
 
 
 def summary(roles: Floats, numbers: Floats) -> Floats:
-    """Return the numbers for the phase of a template: the highest probability of each role, and the features of the template."""
+    """Return what a template's phase is judged by beside its text: its likeliest column of each role, and its own features."""
     if not len(roles):
         return np.zeros(len(ROLES) + 8)
     return np.concatenate([roles.max(axis=0), numbers[0, -8:]])
