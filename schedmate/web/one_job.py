@@ -11,7 +11,7 @@ from .jobs import place_of, state_fields, with_pace
 from .reports import Reports
 
 _OF_ATTEMPT = ("user", "nodes", "gpus", "started", "ended")
-"""The facts of an attempt that the page shows beside its curves."""
+"""The facts of an attempt that its page shows above the curves."""
 
 
 def earlier_attempt(records: JobRecords, attempt: int) -> Mapping[str, Any]:

@@ -67,8 +67,9 @@ RATES = tuple(218.03 + seconds for seconds in (-1.5, 0.7, 1.1, -0.4, 0.0, 0.9, -
         "step {step}/100 loss {loss:.3f} {rate:.3f} it/s {seconds:.2f} s/it",
         "step {step}/100 loss {loss:.3f} ({seconds:.2f} s/it, {rate:.3f} it/s)",
         "{{'loss': {loss:.3f}, 'train_steps_per_second': {rate:.3f}, 'step': {step}, 'sec_per_it': {seconds:.2f}}}",
+        "  {step}%|#   | {step}/100 [1:00:00<2:00:00, {seconds:.2f}s/it]\nstep {step} loss {loss:.3f} speed {rate:.3f} it/s",
     ],
-    ids=["rate first", "time first", "json"],
+    ids=["rate first", "time first", "json", "bar"],
 )
 @pytest.mark.parametrize("sizes", [[], [10, 20, 5]])
 def test_of_one_speed_in_two_forms_the_one_with_more_digits_is_given(form: str, sizes: list[int]) -> None:
