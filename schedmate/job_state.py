@@ -58,6 +58,12 @@ _BY_SCHEDULER: Mapping[str, StateWord] = {
     "PREEMPTED": StateWord.PREEMPTED,
 }
 """States of schedulers that decide the word."""
+_UNEXPLAINED: Mapping[str, StateWord] = {
+    "COMPLETED": StateWord.COMPLETED,
+    "SUCCEEDED": StateWord.COMPLETED,
+    "REQUEUED": StateWord.PREEMPTED,
+}
+"""States of schedulers that decide the word where no cause, exit code or signal does."""
 _BY_CAUSE: Mapping[str, StateWord] = {
     **dict.fromkeys(("time_limit", "timeout", "ci_time_limit"), StateWord.TIME_LIMIT),
     **dict.fromkeys(("oom_killer", "cgroup_oom", "systemd_oom", "out_of_memory"), StateWord.OUT_OF_MEMORY),
@@ -129,7 +135,7 @@ def job_state(
         started: Its start.
         ended: Its end.
         changed: Time of the newest event, or of the newest progress where there is no event.
-        scheduler_state: The scheduler's word for the end.
+        scheduler_state: The scheduler's word for the end; REQUEUED where the attempt has none and another one followed.
         exit_code: Exit code.
         signal: The signal that ended it; None or 0 for none.
         cause: Cause of the verdict in force on the attempt, or its error type; empty for none.
@@ -172,9 +178,7 @@ def _end_word(scheduler_state: str, exit_code: int | None, signal: int | None, c
         return StateWord.CANCELLED
     if cause or exit_code or signal or reported == "FAILED":
         return StateWord.FAILED
-    if exit_code == 0 or reported in {"COMPLETED", "SUCCEEDED"}:
-        return StateWord.COMPLETED
-    return StateWord.OUTCOME_UNKNOWN
+    return StateWord.COMPLETED if exit_code == 0 else _UNEXPLAINED.get(reported, StateWord.OUTCOME_UNKNOWN)
 
 
 def _reason(word: StateWord, exit_code: int | None, signal: int | None, cause: str) -> str:

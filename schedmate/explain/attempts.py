@@ -63,17 +63,16 @@ def attempt_facts(records: JobRecords, attempt: int) -> Mapping[str, Any]:
     start, end = _last(starts), _last(_of_kind(events, "ended"))
     started, last_kind = first["time"] if first else None, _last(_of_kind(events, *_LIFE)).get("kind", "")
     ended = _end(records, attempt, started, _last(_of_kind(events, "ended", "requeued")).get("time"))
+    is_newest = not any(row["attempt"] > attempt for row in records.events)
     return {
-        "phase": _phase(last_kind, started, ended, is_newest=attempt == max(row["attempt"] for row in records.events))
-        if events
-        else "unknown",
+        "phase": _phase(last_kind, started, ended, is_newest=is_newest) if events else "unknown",
         "started": started,
         "ended": ended,
         "nodes": start.get("nodes", []),
         "gpus": start.get("gpus"),
         "user": _last(_of_kind(events, "started", "submitted")).get("user", ""),
         "name": _last([row for row in records.events if row["name"]]).get("name", ""),
-        "state": end.get("state", ""),
+        "state": end.get("state", "") if end or is_newest else "REQUEUED",
         "exit_code": end.get("exit_code"),
         "signal": end.get("signal"),
     }
