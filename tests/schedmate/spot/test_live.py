@@ -101,6 +101,7 @@ def test_spot_jobs_are_bounded_held_let_go_and_evicted(own_kafka: Kafka, own_slu
     assert not list(read_back(own_kafka.connection, ["dead-letters"]))
 
 
+@pytest.mark.timeout(400)
 def test_tasks_of_an_array_are_held_and_let_go_one_by_one(own_kafka: Kafka, own_slurm: Slurm, tmp_path: Path) -> None:
     slurm, log = own_slurm, tmp_path / "spot.log"
     environment = {**SETTINGS, "SLURM_CONF": str(slurm.configuration)}
@@ -114,7 +115,7 @@ def test_tasks_of_an_array_are_held_and_let_go_one_by_one(own_kafka: Kafka, own_
         command(own_kafka, "bridge", log=tmp_path / "bridge.log", **environment),
         command(own_kafka, "spot", log=log, **environment),
     ):
-        until(lambda: all(slurm.fields(f"{sweep}_{task}")["Reason"] == "JobHeldAdmin" for task in (3, 4)), log)
+        until(lambda: all(slurm.fields(f"{sweep}_{task}")["Reason"] == "JobHeldAdmin" for task in (3, 4)), log, 180)
         slurm.run("scancel", high[0])
         slurm.wait(f"{sweep}_3", "RUNNING")
     assert slurm.fields(f"{sweep}_4")["Reason"] == "JobHeldAdmin"
