@@ -13,13 +13,13 @@ from processors.advise.predictors.serving import hold
 
 
 def intervals(
-    jobs: Sequence[Completion], told: Quantiles, margins: AdaptiveMargins, *, learn: bool = True
+    jobs: Sequence[Completion], predicted: Quantiles, margins: AdaptiveMargins, *, learn: bool = True
 ) -> tuple[Vector, Vector]:
     """Return low and high in seconds, each of shape (jobs,).
 
     Args:
         jobs: in the order of submission.
-        told: the quantiles of the same jobs.
+        predicted: the quantiles of the same jobs.
         margins: those to start with; outcomes move them, unless `learn` is false.
         learn: let ends that come before a submission count for its interval.
     """
@@ -29,11 +29,13 @@ def intervals(
         if isinstance(event, Submission):
             feedback.advance(event.submitted)
             below, above = margins.margins(event)
-            ends = hold(float(told.median[row]), float(told.low[row]) - below, float(told.high[row]) + above)
+            ends = hold(
+                float(predicted.median[row]), float(predicted.low[row]) - below, float(predicted.high[row]) + above
+            )
             low[row], high[row] = seconds(ends[0]), seconds(ends[1])
             if learn:
                 started = jobs[row].ended - jobs[row].duration_s
-                feedback.issue(event, low[row], high[row], float(told.low_share[row]))
+                feedback.issue(event, low[row], high[row], float(predicted.low_share[row]))
                 feedback.start(event.job_id, started)
             row += 1
         else:

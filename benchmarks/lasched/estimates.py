@@ -47,15 +47,15 @@ def score(jobs: Sequence[Completion], border: int, utc_offset_s: float) -> Score
     train, held = data.take(slice(0, border)), data.take(slice(border, None))
     model, margins = AdvisorModel.fit(train, candidates.rows(0, border))
     table = candidates.rows(border, len(ordered))
-    told = model.predict(held.x, table)
+    predicted = model.predict(held.x, table)
     options = np.array([baselines(table.x[part], table.y[part]) for part in map(table.of, range(len(held)))])
-    options = np.column_stack([told.median, np.where(np.isnan(options), told.median[:, None], options)])
+    options = np.column_stack([predicted.median, np.where(np.isnan(options), predicted.median[:, None], options)])
     chosen = choices(held.jobs, options)
     median = options[np.arange(len(held)), chosen]
     seconds = {"user's median, all jobs": _user_medians(ordered)[border:]}
     seconds |= {f"user: {name}": options[:, 1 + place] for place, name in enumerate(BASELINES)}
-    seconds |= {"model alone": told.median, "advisor": median}
-    ends = intervals(held.jobs, msgspec.structs.replace(told, median=median), margins)
+    seconds |= {"model alone": predicted.median, "advisor": median}
+    ends = intervals(held.jobs, msgspec.structs.replace(predicted, median=median), margins)
     modes, several = _modes(held.y, table)
     return Scored(held.jobs, {name: np.expm1(y) for name, y in seconds.items()}, {"advisor": ends}, modes, several)
 

@@ -57,9 +57,9 @@ def predict(
         if name == ADVISOR:
             candidates = gather(ordered)
             model, margins = AdvisorModel.fit(data.take(slice(0, cuts[1])), candidates.rows(0, cuts[1]))
-            told = model.predict(test.x, candidates.rows(cuts[1], len(ordered)))
-            found[name] = np.expm1(told.median)
-            bounds = intervals(test.jobs, told, margins)
+            predicted = model.predict(test.x, candidates.rows(cuts[1], len(ordered)))
+            found[name] = np.expm1(predicted.median)
+            bounds = intervals(test.jobs, predicted, margins)
         else:
             method = PlainTrees() if name == PLAIN else (SIX | PRELIMINARY)[name](encoders)
             method.fit(train, validation)

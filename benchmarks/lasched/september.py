@@ -86,11 +86,11 @@ def run(folder: Path, *, retrain: bool, only: Sequence[str] = ()) -> Outcome:
         for name, split in (("frozen", frozen), ("growing", growing)):
             setting = Setting(name, split.rows(split.border)[0].jobs)
             _without_models(setting, split, until if split is frozen else float("inf"))
-            told = model.predict(split.rows(split.border)[0].x, split.rows(split.border)[1])
-            setting.predictions[ADVISOR] = np.expm1(told.median)
-            setting.bounds["split conformal"] = intervals(setting.jobs, told, _copy(margins), learn=False)
+            predicted = model.predict(split.rows(split.border)[0].x, split.rows(split.border)[1])
+            setting.predictions[ADVISOR] = np.expm1(predicted.median)
+            setting.bounds["split conformal"] = intervals(setting.jobs, predicted, _copy(margins), learn=False)
             if split is growing:
-                setting.bounds["adaptive"] = intervals(setting.jobs, told, _copy(margins))
+                setting.bounds["adaptive"] = intervals(setting.jobs, predicted, _copy(margins))
             settings.append(setting)
         for name, make in methods.items():
             step(name)
@@ -128,15 +128,15 @@ def _retrained(split: _Split, first: AdvisorModel, margins: AdaptiveMargins, ste
                 split.all.take(np.append(ended, np.zeros(len(split.all) - start, bool))), _chosen(split, ended)
             )
         parts.append(model.predict(split.rows(start, end)[0].x, split.rows(start, end)[1]))
-    told = Quantiles(
+    predicted = Quantiles(
         *(
             np.concatenate([getattr(part, name) for part in parts])
             for name in ("median", "low", "high", "low_share", "repeated")
         )
     )
     setting = Setting("retrained", split.rows(split.border)[0].jobs)
-    setting.predictions[ADVISOR] = np.expm1(told.median)
-    setting.bounds["adaptive"] = intervals(setting.jobs, told, margins)
+    setting.predictions[ADVISOR] = np.expm1(predicted.median)
+    setting.bounds["adaptive"] = intervals(setting.jobs, predicted, margins)
     return setting
 
 

@@ -202,7 +202,7 @@ def _add_values(reading: FormatReading, series: Sequence[_Series]) -> None:
         often = [each for each in held if 2 * len(each.rows) >= max(len(other.rows) for other in held)]
         best = max(often, key=lambda each: each.rows[-1].order)
         if role in _COUNTERS and len(best.rows) == 1 and reading.rows >= _REPORTED:
-            continue  # a bar that was printed once beside many reports counts something else
+            continue  # a bar that was printed once among many reports counts something else
         if (value := best.values[-1]) is not None:
             varies = len(set(best.values)) > 1
             standing = Standing.PLAUSIBLE if varies else Standing.UNTESTED

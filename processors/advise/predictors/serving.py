@@ -29,20 +29,20 @@ class AdvisorPredictor:
         """Return the estimate of one job."""
         found = features.candidates
         table = CandidateTable(found.x, found.y, np.array([0, len(found.y)], dtype=np.int64))
-        told = self._model.predict(features.row[None, :], table)
+        predicted = self._model.predict(features.row[None, :], table)
         below, above = self._margins.margins(features.job)
-        options = (float(told.median[0]), *baselines(found.x, found.y).tolist()) if len(found.y) else ()
+        options = (float(predicted.median[0]), *baselines(found.x, found.y).tolist()) if len(found.y) else ()
         chosen = self._errors.choose(features.job.user) if options else 0
-        median = options[chosen] if options else float(told.median[0])
-        low, high = hold(median, float(told.low[0]) - below, float(told.high[0]) + above)
+        median = options[chosen] if options else float(predicted.median[0])
+        low, high = hold(median, float(predicted.low[0]) - below, float(predicted.high[0]) + above)
         rests_on: tuple[str, ...] = ()
         if chosen:
             rests_on = found.jobs[:CITED]
-        elif told.repeated[0]:
+        elif predicted.repeated[0]:
             heaviest = np.argsort(-self._model.closeness(table), kind="stable")[:CITED]
             rests_on = tuple(found.jobs[place] for place in heaviest)
         median, low, high = (within_limit(seconds(each), features.job.time_limit_s) for each in (median, low, high))
         own = found.x[:, RELATIONS.index("same_user")] > 0
         durations = np.expm1(found.y[own] if own.any() else found.y)
         modes = duration_modes(durations.tolist(), features.job.time_limit_s)
-        return DurationEstimate(median, low, high, rests_on, tuple(modes), float(told.low_share[0]), options)
+        return DurationEstimate(median, low, high, rests_on, tuple(modes), float(predicted.low_share[0]), options)
