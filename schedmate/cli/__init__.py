@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 import schedmate
 from schedmate_records import UserError, in_words
 
+from ..services import logging
 from ..settings.secret_files import exposed_files
 from ..settings.settings import SettingsError, load
 from .console import print_line, warn
@@ -150,6 +151,8 @@ def schedmate_command(
     `SCHEDMATE_KAFKA__BROKERS`; and from `--set`. `schedmate config` shows all, and where each came from.
     """
     context.obj = load(config, dict(map(_change, change or [])))
+    # Services log as their settings state; other commands print results, and problems alone are logged, on standard error.
+    logging.configure(context.obj.settings.service.model_copy(update={"log_level": "warning"}))
     for warning in exposed_files(context.obj.settings):
         warn(warning)
 

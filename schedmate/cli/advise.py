@@ -148,9 +148,7 @@ def _asked_model(loaded: Loaded, job: Any, found: Any) -> tuple[Any, list[dict[s
     from scheduler_bridge.sources.tree import DirectoryTree
 
     from ..models.language_models import ask_or_none, language_model
-    from ..services.logging import configure
 
-    configure(loaded.settings.service)
     model = language_model(loaded.settings.language_model)
     if model is None:
         raise UserError("expected language_model.servers for --ask-model: the address of an OpenAI-compatible server")
@@ -191,9 +189,7 @@ def _estimate(loaded: Loaded, job: "SubmittedJob", *, as_json: bool) -> None:
     from ..advisor.remaining import modes_in_words, remains
     from ..advisor.settings import CURRENT
     from ..advisor.similar_search import load_history
-    from ..services.logging import configure
 
-    configure(loaded.settings.service.model_copy(update={"log_level": "warning"}))
     with history_file(loaded.settings.advisor.history) as history:
         answers = Answers(history, loaded.settings.advisor.models / CURRENT, load_history(history, loaded.settings))
         found = answers.estimate(job)

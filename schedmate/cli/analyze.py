@@ -109,7 +109,6 @@ def command(
     from ..models.question_files import QuestionFolder
     from ..report.page import page
     from ..report.report import report
-    from ..services import logging
     from .safe_console import SafeConsole
 
     if as_json and form not in {None, "json"}:
@@ -118,7 +117,6 @@ def command(
     loaded: Loaded = context.obj
     model = QuestionFolder(questions) if questions else language_model(loaded.settings.language_model)
     asked = {"ask_models": model is not None}
-    logging.configure(loaded.settings.service)  # errors of servers and plugins go to standard error
     processor = job_processor(loaded.settings.processors.model_copy(update=asked), sections=loaded.plugins)
     ask = asked_at_once(model) if model else None
     console, failed = SafeConsole(soft_wrap=True), False

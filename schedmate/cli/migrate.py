@@ -39,8 +39,9 @@ def command(
     given_up = threading.Event()
     timer = threading.Timer(wait, given_up.set)
     timer.start()
+    opener = clickhouse_opener(settings)
     try:
-        client = retry(clickhouse_opener(settings), Outage("ClickHouse"), on=SinkUnavailable, stop=given_up)
+        client = retry(opener, Outage("ClickHouse"), on=SinkUnavailable, stop=given_up) if wait else opener()
     finally:
         timer.cancel()
     try:

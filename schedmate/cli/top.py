@@ -88,7 +88,6 @@ def _logs(files: list[Path], loaded: Loaded, every: float) -> None:
 
     from ..analysis.local_jobs import LocalJobs
     from ..assembly import job_processor, signatures_by_name
-    from ..services import logging
     from ..top.top import View
     from .console import warn
     from .status import show_all, show_one
@@ -97,7 +96,6 @@ def _logs(files: list[Path], loaded: Loaded, every: float) -> None:
         raise SettingsError("expected a terminal: `schedmate analyze --format json` is for programs")
     if STANDARD_INPUT in files and sys.stdin.isatty():
         raise SettingsError("expected a log on standard input: `python train.py 2>&1 | schedmate top -`")
-    logging.configure(loaded.settings.service)
     processors = loaded.settings.processors
     with LocalJobs(files, job_processor(processors, sections=loaded.plugins)) as local:
         known = signatures_by_name(processors)
