@@ -59,7 +59,7 @@ class Quota(Record, frozen=True, kw_only=True):
         reason: What bounds it, or why there is none.
         available: What high-priority jobs will not want in the guaranteed hours (Eq. 9).
         safety: The safety coefficient eta (Eq. 11).
-        guarantee: Probability with which a spot job shall not be evicted within the guaranteed hours.
+        guarantee: Target probability that a spot job is not evicted within the guaranteed hours.
         guaranteed_h: Hours that are guaranteed, and forecast.
         capacity: GPUs of all nodes that are up; null where the scheduler did not report it.
         idle: Those without a job.
