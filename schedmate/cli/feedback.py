@@ -1,4 +1,4 @@
-"""`schedmate feedback`: a person's word on why a job failed."""
+"""`schedmate feedback`: an operator's account of why a job failed."""
 
 from typing import Annotated
 

@@ -204,7 +204,7 @@ def _refused(request: Request, error: Exception) -> Response:
 
 
 def _away(request: Request, error: Exception) -> Response:
-    return _failed(request, 503, f"The database does not answer, or not in time; try again. {error}")
+    return _failed(request, 503, f"The database does not answer in time; try again. {error}")
 
 
 def _no_broker(request: Request, error: Exception) -> Response:

@@ -19,12 +19,12 @@ async def listen(request: Request) -> Response:
     """
     changes: Changes | None = request.app.state.changes
     if changes is None:
-        raise HTTPException(404, "No topics are followed here: no broker was named.")
+        raise HTTPException(404, "No topics are followed, because no broker is configured.")
     stream = changes.stream(request.query_params.get("job", "")[:LONGEST_NAME])
     try:
         first = await anext(stream)
     except TooManyClients as error:
-        raise HTTPException(503, "Too many pages listen already.") from error
+        raise HTTPException(503, "Too many pages are open already.") from error
 
     async def events() -> AsyncGenerator[str]:
         try:
