@@ -1,8 +1,7 @@
 """What decisions that were not carried out would have done, and what happened to their jobs instead."""
 
 from .facts import Facts, gather
-from .report import Row, as_row, judge, summarise
-from .shown import DECISION, EXPLANATION, SUMMARY, summary
+from .report import DECISION, EXPLANATION, SUMMARY, Row, as_row, judge, summarise, summary
 
 __all__ = [
     "DECISION",

@@ -14,6 +14,18 @@ from .packings import judge_packing
 from .restarts import judge_restart
 from .stops import judge_eviction, judge_hang
 
+SUMMARY = ("action", "cause", "decisions", "right", "wrong", "not known", "GPU hours saved", "wasted", "instead")
+DECISION = (
+    *("id", "action", "job", "attempt", "cause", "cause_id", "time", "node", "beneficiary", "exclude_nodes"),
+    *("instead", "hours_saved", "hours_wasted", "corrected"),
+)
+EXPLANATION = (
+    "right: somebody did the same and it helped, or what it would have ended went on: a slowdown, a hang, a wait, failures of a node. "
+    "wrong: it would have been useless, or a person named another cause. GPU hours count only where the GPUs and both ends of a time are "
+    "known; `+ n` means n more decisions whose hours are not."
+)
+
+
 _JUDGES: Mapping[str, Callable[[Shadow, Facts], Judged]] = {
     "restart": judge_restart,
     "cancel_packing": judge_packing,
@@ -74,3 +86,13 @@ def as_row(one: Judged) -> dict[str, object]:
     """Return one decision and what happened instead, by column."""
     more = {"instead": one.instead.value, "hours_saved": one.hours_saved, "hours_wasted": one.hours_wasted}
     return {**asdict(one.shadow), **more, "corrected": one.corrected}
+
+
+def summary(row: Row) -> tuple[object, ...]:
+    """Return `row` as a person reads it, in the columns of `SUMMARY`."""
+    order = sorted(row.instead.items(), key=lambda item: (-item[1], item[0]))
+    instead = "; ".join(f"{count} {what}" for what, count in order)
+    corrected = f" ({row.corrected} corrected)" if row.corrected else ""
+    unknown = f" + {row.hours_unknown}" if row.hours_unknown else ""
+    verdicts = (row.decisions, row.right, f"{row.wrong}{corrected}", row.unknown)
+    return (row.action, row.cause, *verdicts, f"{row.hours_saved:.1f}{unknown}", f"{row.hours_wasted:.1f}", instead)

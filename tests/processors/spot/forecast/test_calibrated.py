@@ -5,7 +5,7 @@ import pytest
 
 from processors.spot.forecast import Calibrated, DemandHistory, Forecast
 from processors.spot.forecast.baselines import Naive
-from processors.spot.forecast.conformal import Calibration
+from processors.spot.forecast.forecast import Calibration
 
 START = datetime(2024, 1, 1)
 

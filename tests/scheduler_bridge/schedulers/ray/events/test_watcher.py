@@ -17,8 +17,7 @@ from scheduler_bridge.schedulers.ray.client.connection import RayConnection
 from scheduler_bridge.schedulers.ray.client.lineage import INTENT, SubmissionName
 from scheduler_bridge.schedulers.ray.client.objects import RayJob
 from scheduler_bridge.schedulers.ray.events import RayWatcher
-from scheduler_bridge.schedulers.ray.events.changes import PLACING_S, RayPlacement, ReportedJob, changes
-from scheduler_bridge.schedulers.ray.events.ending import ending
+from scheduler_bridge.schedulers.ray.events.changes import PLACING_S, RayPlacement, ReportedJob, changes, ending
 from streams.producers.paths import JobPattern
 from tests.docs.pages import ROOT
 from tests.metric_values import value
