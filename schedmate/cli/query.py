@@ -15,8 +15,6 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 SPANS = {"hours": 3600, "days": 86_400, "weeks": 604_800}
 """Parameters that set how far back a question looks, and their units in seconds."""
-FROM_NEWEST = frozenset({"throughput"})
-"""Questions that look back from a job's newest minute, not from now."""
 
 
 def _names() -> list[str]:
@@ -93,9 +91,10 @@ def _span(name: str, since: str) -> dict[str, str]:
     """Return `since` as the parameter that the question takes for it, rounded up to its unit."""
     from sinks.clickhouse import queries
 
+    # `throughput` looks back from a job's newest minute, not from now.
     known = (
         {parameter.name for parameter in queries()[name].parameters}
-        if name in queries().keys() - FROM_NEWEST
+        if name in queries().keys() - {"throughput"}
         else set()
     )
     unit = next((unit for unit in SPANS if unit in known), None)

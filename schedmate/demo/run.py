@@ -27,9 +27,6 @@ WIDTH = 100
 """Columns of the story at most: its sentences are written for so many, and longer lines are hard to read."""
 LIMIT_S = 240.0
 """After so many seconds the jobs are ended, whatever is missing."""
-QUIET_S = 0.6
-"""All jobs ended and nothing waits for so long: it is over."""
-LOG = "schedmate.log"
 
 
 class CannotRun(UserError):
@@ -57,7 +54,7 @@ def run(keep: Path | None, console: Console) -> bool:
     database = (keep or directory / "clickhouse").absolute()
     failed = False
     try:
-        with _logging_to(directory / LOG):
+        with _logging_to(directory / "schedmate.log"):
             failed = not _run(directory, database, console)
     finally:
         if not failed:
@@ -109,7 +106,8 @@ def _watch_jobs(pipeline: Pipeline, watcher: Watcher, console: Console) -> bool:
             quiet = None
         elif quiet is None:
             quiet = time.monotonic()
-        elif time.monotonic() - quiet >= QUIET_S:
+        # The demo is over once all jobs ended and nothing waits for 0.6 s.
+        elif time.monotonic() - quiet >= 0.6:
             return True
         # Verdicts come as fast as in the field, and the processor rests.
         time.sleep(0.05)

@@ -11,7 +11,6 @@ from sinks.redis import JobStatus
 
 log = structlog.get_logger(__name__)
 
-LABELS = ("job", "user", "name")
 _SERIES: tuple[tuple[str, str, Callable[[JobStatus], float | None]], ...] = (
     ("step", "Training step of the newest report.", lambda job: job.step),
     ("step_time_seconds", "Seconds per step.", lambda job: job.step_time_s),
@@ -53,7 +52,7 @@ class RunningJobs(Collector):
 
     def _families(self, jobs: Sequence[JobStatus]) -> Iterator[GaugeMetricFamily]:
         for name, about, value in _SERIES:
-            family = GaugeMetricFamily(f"schedmate_running_job_{name}", about, labels=LABELS)
+            family = GaugeMetricFamily(f"schedmate_running_job_{name}", about, labels=("job", "user", "name"))
             for job in jobs:
                 if (known := value(job)) is not None:
                     # Characters of a label's value: jobs choose their names.

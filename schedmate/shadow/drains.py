@@ -5,13 +5,11 @@ from collections.abc import Iterable
 from .facts import Attempt, Facts, Shadow
 from .judged import Instead, Judged, corrected, gpu_hours
 
-INFRASTRUCTURE = "infrastructure"
-
 
 def judge_drain(shadow: Shadow, facts: Facts) -> Judged:
     """Compare a drain with the attempts that began on the node within a day. One that failed of it outweighs many that did not."""
     began = facts.afterwards.get(shadow.id, [])
-    failed = [one for one in began if one.error_type == INFRASTRUCTURE and one.blamed == shadow.node]
+    failed = [one for one in began if one.error_type == "infrastructure" and one.blamed == shadow.node]
     well = [one for one in began if one.ended_well]
     if failed:
         return Judged(shadow, Instead.FAILED_THERE, hours_saved=_hours(failed), corrected=corrected(shadow, facts))

@@ -33,8 +33,6 @@ _JUDGES: Mapping[str, Callable[[Shadow, Facts], Judged]] = {
     "evict": judge_eviction,
     "cancel": judge_hang,
 }
-_OF_ANOTHER_JOB = frozenset({"cancel_packing", "evict"})
-"""Actions whose cause is the job that gains: one a decision."""
 
 
 @dataclass
@@ -67,7 +65,8 @@ def summarise(judged: Iterable[Judged]) -> list[Row]:
     """Return one row an action and cause, those with most decisions first."""
     rows: dict[tuple[str, str], Row] = {}
     for one in judged:
-        cause = "" if one.shadow.action in _OF_ANOTHER_JOB else one.shadow.cause
+        # The cause of these actions is the job that gains: one a decision.
+        cause = "" if one.shadow.action in {"cancel_packing", "evict"} else one.shadow.cause
         row = rows.setdefault((one.shadow.action, cause), Row(one.shadow.action, cause))
         right, wrong = one.instead in HELPED, one.instead in HARMED or bool(one.corrected)
         row.decisions += 1

@@ -39,9 +39,6 @@ from .render import render
 from .report_pages import ReportPages
 from .twins import Form
 
-_LONGEST_NAME = 1024  # characters of a job in a request
-
-
 LOOPBACK = ("localhost", "127.0.0.1")
 """Names of this host that a browser may use. Any other name that leads here is somebody's attempt to read the page through it."""
 
@@ -232,7 +229,7 @@ async def _listen(request: Request) -> Response:
     changes: Changes | None = request.app.state.changes
     if changes is None:
         raise HTTPException(404, "No topics are followed here: no broker was named.")
-    stream = changes.stream(request.query_params.get("job", "")[:_LONGEST_NAME])
+    stream = changes.stream(request.query_params.get("job", "")[:1024])
     try:
         first = await anext(stream)
     except TooManyClients as error:

@@ -16,8 +16,6 @@ SHOWN: Final = 8
 """Rows of each list on the start page; each names the view that has them all."""
 GOODPUT_S: Final = 300.0
 """Seconds between two computations of the month's goodput, which changes slowly."""
-IDLE_PERCENT: Final = 5
-"""A GPU that works less than this on average counts as idle."""
 RECENT_MINUTES: Final = 10  # minutes after which a GPU's sample no longer counts
 
 _GPUS: Final = """
@@ -107,7 +105,7 @@ def overview(database: Database) -> Overview:
         jobs=jobs,
         counts=count_jobs(jobs, DAYS),
         trouble=[row for row in jobs if in_condition(row, "trouble")],
-        gpus=database.rows(_GPUS, minutes=RECENT_MINUTES, idle=IDLE_PERCENT)[0],
+        gpus=database.rows(_GPUS, minutes=RECENT_MINUTES, idle=5)[0],
         throughput=_throughput(database, jobs),
         slower=_rows(database.question("slower", {"limit": str(SHOWN)})),
         causes=_rows(database.question("top_causes", {"days": str(DAYS), "limit": str(SHOWN)})),

@@ -15,10 +15,6 @@ from .database import Database
 
 LINES: Final = 2_000
 """Newest lines of each stream that are read: formats are known after some twenty reports."""
-STREAMS: Final = 4
-"""Streams of a job that are read: those of one rank, and of producers that followed one another."""
-MESSAGES: Final = 1_000
-"""Newest messages of the job's partition that are looked through; those of other jobs are among them."""
 
 ReadNewest = Callable[[str, int], Iterator[Message]]
 """Reads the messages of a job among the newest so many of its partition. Raises `TransportError`."""
@@ -43,7 +39,8 @@ def _stored(client: Client, job: FoundJob) -> list[LogChunk]:
     if attempt is None:
         return []
     streams = line_streams(client, job, Selection(attempt))
-    first = [each for each in streams if each.rank == streams[0].rank][-STREAMS:]
+    # Streams of one rank, and of producers that followed one another.
+    first = [each for each in streams if each.rank == streams[0].rank][-4:]
     chunks = [_chunk(client, job, stream) for stream in first]
     return [each for each in chunks if each.lines]
 
@@ -66,7 +63,8 @@ def _chunk(client: Client, job: FoundJob, stream: LineStream) -> LogChunk:
 
 
 def _kept(read: ReadNewest, job: FoundJob) -> list[LogChunk]:
-    chunks = [each for each in _chunks(read(job.job, MESSAGES)) if each.incarnation in (job.incarnation, "")]
+    # Newest messages of the job's partition; those of other jobs are among them.
+    chunks = [each for each in _chunks(read(job.job, 1_000)) if each.incarnation in (job.incarnation, "")]
     attempt = max((each.attempt for each in chunks), default=0)
     rank = min((each.rank for each in chunks if each.attempt == attempt), default=0)
     found: list[LogChunk] = []

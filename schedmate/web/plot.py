@@ -25,11 +25,6 @@ GROUPS = {
 }
 """Which colour an event is drawn in; what is not named here is an action."""
 
-NEAR_S = 600.0
-"""Events so near to a measurement are drawn, and half the measured time away where that is more."""
-FROM_ZERO = frozenset({"step time", "throughput"})
-"""Quantities that are compared by their size: an axis that begins elsewhere makes a small change look large."""
-
 
 @dataclass(frozen=True)
 class Panel:
@@ -87,7 +82,8 @@ def draw(known: Timeline, until: float | None = None) -> Plot | None:
     if not known.curves:
         return None
     moments = [at for curve in known.curves for at, _, _ in curve.points]
-    near = max(NEAR_S, (max(moments) - min(moments)) / 2)
+    # Events are drawn that are within 10 minutes of a measurement, or within half of the measured time.
+    near = max(600.0, (max(moments) - min(moments)) / 2)
     # A job may wait for days before it starts: what is far from all measurements would squeeze them. A hang that ends must be seen.
     marks = [mark for mark in known.marks if min(moments) - near <= mark.at <= max(moments) + near]
     moments += [mark.at for mark in marks]
@@ -140,7 +136,10 @@ def bounds(curve: Curve) -> tuple[float | None, float | None]:
     """Return the least and the greatest value of the axis of `curve`; None: what was measured decides."""
     if curve.unit == "%":
         return 0.0, 100.0
-    return (0.0 if curve.name in FROM_ZERO and all(value > 0 for _, value, _ in curve.points) else None), None
+    # An axis that begins elsewhere makes a small change of a size look large.
+    return (
+        0.0 if curve.name in {"step time", "throughput"} and all(value > 0 for _, value, _ in curve.points) else None
+    ), None
 
 
 def _ticks(axis: _Axis) -> Iterator[Tick]:

@@ -30,8 +30,6 @@ from .protocol import LimitedProtocol
 
 ADDRESS = "127.0.0.1"
 """Visitors from elsewhere come through SSH, or a proxy on this host."""
-REDIS_S = 1.0
-"""Seconds that a visitor waits for Redis at most."""
 
 
 def serve(settings: Settings, port: int, names: Sequence[str] = ()) -> None:
@@ -116,7 +114,8 @@ def _states(settings: Settings) -> ReadStates | None:
     """Return what reads the current state of jobs; an embedded database has no other writer meanwhile."""
     if not settings.redis.url:
         return None
-    return partial(read_states, redis_client(settings.redis, timeout_s=REDIS_S), prefix=settings.redis.prefix)
+    # A visitor waits for Redis for a second at most.
+    return partial(read_states, redis_client(settings.redis, timeout_s=1.0), prefix=settings.redis.prefix)
 
 
 def _write(settings: Settings, act: Act) -> None:

@@ -3,10 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
-
-NAMED: Final = 4
-"""Jobs that a group names; its link lists them all."""
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -56,7 +53,7 @@ def _group(cause: str, rows: Sequence[Mapping[str, Any]], *, is_failure: bool) -
         cause=cause.replace("_", " "),
         node=min(shared) if in_infrastructure and len(shared) == 1 else "",
         is_failure=is_failure,
-        jobs=rows[:NAMED],
+        jobs=rows[:4],
         count=len(rows),
         gpus=sum(known) if known else None,
         newest=max(row["changed"] for row in rows),

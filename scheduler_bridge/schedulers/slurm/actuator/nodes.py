@@ -7,8 +7,6 @@ from ..client import SlurmNode
 _OUT = frozenset(
     {"DOWN", "FAIL", "ERROR", "UNKNOWN", "MAINT", "MAINTENANCE", "POWERED_DOWN", "POWERING_DOWN", "FUTURE"}
 )
-_AT_REST = frozenset({"IDLE", "DOWN", "FAIL", "ERROR", "FUTURE"})
-"""States of a node on which no job runs, as long as none completes there either."""
 
 
 def node_view(node: SlurmNode) -> NodeView:
@@ -28,6 +26,7 @@ def node_view(node: SlurmNode) -> NodeView:
 
 def _state(words: tuple[str, ...]) -> SchedulerNodeState:
     if "DRAIN" in words:
-        rests = words[0] in _AT_REST and "COMPLETING" not in words
+        # In these states no job runs on the node, as long as none completes there either.
+        rests = words[0] in {"IDLE", "DOWN", "FAIL", "ERROR", "FUTURE"} and "COMPLETING" not in words
         return SchedulerNodeState.DRAINED if rests else SchedulerNodeState.DRAINING
     return SchedulerNodeState.DOWN if _OUT.intersection(words) else SchedulerNodeState.UP
