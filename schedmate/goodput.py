@@ -8,7 +8,7 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from sinks.clickhouse import run
+from sinks.clickhouse.queries import run
 
 Row = Mapping[str, Any]
 Table = tuple[str, Sequence[str], list[list[object]]]

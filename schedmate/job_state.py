@@ -10,7 +10,7 @@ from schedmate_records import AlarmKind
 from .times import short_span
 
 if TYPE_CHECKING:
-    from sinks.redis import JobStatus
+    from sinks.redis.status import JobStatus
 
 Phase = Literal["unknown", "queued", "running", "ended"]
 """What schedulers and pipes reported last of an attempt; `unknown` where neither reported it."""

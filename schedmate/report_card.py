@@ -9,9 +9,10 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from sinks.clickhouse import ask
+from sinks.clickhouse.queries import ask
 
-from .explain import JobFacts, JobRecords, facts_of, read_records
+from .explain.facts import JobFacts, facts_of
+from .explain.records import JobRecords, read_records
 from .job_state import StateWord
 from .times import short_span
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schedmate_records import DurationMode
-    from sinks.redis import JobStatus
+    from sinks.redis.status import JobStatus
 
 
 def long(seconds: float) -> str:

@@ -28,7 +28,8 @@ def command(
     Exit code 1 where nothing is known of the job. Example: `schedmate explain 4711 --markdown > ticket.md`
     """
     from ..assembly import signatures
-    from ..explain import gather, markdown, plain
+    from ..explain.facts import gather
+    from ..explain.page import markdown, plain
     from ..log_link import log_command, log_link
     from ..services.sink import clickhouse_reader
 

@@ -18,7 +18,7 @@ SPANS = {"hours": 3600, "days": 86_400, "weeks": 604_800}
 
 
 def _names() -> list[str]:
-    from sinks.clickhouse import queries
+    from sinks.clickhouse.queries import queries
 
     return list(queries())
 
@@ -43,7 +43,8 @@ def command(
     Example: `schedmate query throughput job=4711 hours=2`, `schedmate query failures --since 30d --csv`,
     `schedmate query --sql "SELECT count() FROM job_metrics WHERE job = {job:String}" job=4711`
     """
-    from sinks.clickhouse import ask, checked, checked_statement, run
+    from sinks.clickhouse.queries import ask, checked, run
+    from sinks.clickhouse.statement import checked_statement
 
     from ..services.sink import clickhouse_reader
 
@@ -75,7 +76,7 @@ def _value(argument: str) -> tuple[str, str]:
 
 
 def _list(*, as_json: bool, as_csv: bool) -> None:
-    from sinks.clickhouse import queries
+    from sinks.clickhouse.queries import queries
 
     rows = []
     for query in queries().values():
@@ -89,7 +90,7 @@ def _list(*, as_json: bool, as_csv: bool) -> None:
 
 def _span(name: str, since: str) -> dict[str, str]:
     """Return `since` as the parameter that the question takes for it, rounded up to its unit."""
-    from sinks.clickhouse import queries
+    from sinks.clickhouse.queries import queries
 
     # `throughput` looks back from a job's newest minute, not from now.
     known = (

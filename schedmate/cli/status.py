@@ -20,7 +20,7 @@ from .listing import Csv, Json, Since, blocks, print_rows
 
 if TYPE_CHECKING:
     from processors.diagnose import Signature
-    from sinks.redis import FailedAttempt, JobStatus
+    from sinks.redis.status import FailedAttempt, JobStatus
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -39,7 +39,7 @@ def command(
 
     Examples: `schedmate status 4711`, `schedmate status --since 1h --csv`
     """
-    from sinks.redis import read_job, read_jobs
+    from sinks.redis.read_state import read_job, read_jobs
 
     from ..services.sink import redis_client
 

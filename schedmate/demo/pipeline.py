@@ -15,7 +15,10 @@ from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.bridge import Accepted
 from scheduler_bridge.schedulers.local.actuator import LocalActuator, StreamOutput
 from scheduler_bridge.selectors import Selector
-from sinks.clickhouse import STORED_TOPICS, ClickHouseWriter, migrate, open_client
+from sinks.clickhouse.client import open_client
+from sinks.clickhouse.migrate import migrate
+from sinks.clickhouse.tables import STORED_TOPICS
+from sinks.clickhouse.writer import ClickHouseWriter
 from streams.memory import MemoryBroker
 from streams.producers.chunker import Chunker, Ready
 from streams.producers.gpu.agent import GpuAgent

@@ -7,7 +7,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from sinks import SinkRejected, SinkUnavailable
-from sinks.redis import JobStatus
+from sinks.redis.status import JobStatus
 
 log = structlog.get_logger(__name__)
 

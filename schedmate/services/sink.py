@@ -13,8 +13,11 @@ from clickhouse_connect.driver.client import Client
 
 from schedmate_records import Decision, Failure, Position, Record
 from sinks import RecordRejected, SinkUnavailable, TablesMissing, UnknownFault
-from sinks.clickhouse import ClickHouseWriter, open_client
-from sinks.redis import RedisState, check_redis, open_redis, read_jobs
+from sinks.clickhouse.client import open_client
+from sinks.clickhouse.writer import ClickHouseWriter
+from sinks.redis.connect import check_redis, open_redis
+from sinks.redis.read_state import read_jobs
+from sinks.redis.state import RedisState
 from streams.resilience import Outage, retry
 from streams.spans import VERDICT, Span, Spans, about_verdict
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from sinks.clickhouse import QueryResult, ask
+from sinks.clickhouse.queries import QueryResult, ask
 
 _SHADOWS = (
     "SELECT d.id AS id, d.action AS action, d.job AS job, d.attempt AS attempt, d.cause AS cause, d.cause_id AS cause_id, "

@@ -21,7 +21,7 @@ from ..times import short_span
 from .sparkline import WIDTH, sparkline
 
 if TYPE_CHECKING:
-    from sinks.redis import JobStatus
+    from sinks.redis.status import JobStatus
 
 POINTS: Final = 60
 """Step times kept of a job."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sinks.clickhouse import QueryResult
+from sinks.clickhouse.queries import QueryResult
 
 from .database import Database
 from .decisions import list_decisions, standing_stops

@@ -21,7 +21,7 @@ from processors.formats.units import NONE, UNITS, fits
 from processors.prompts.schema import problem
 from processors.settings import ProcessorSettings
 from schedmate_records import ColumnRole, FormatQuestion, KnownFormat, LogChunk, Reports
-from sinks.clickhouse import find_job
+from sinks.clickhouse.incarnations import find_job
 from streams.transport import TransportError
 
 from ..formats.stored import formats_in

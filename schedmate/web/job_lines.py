@@ -7,7 +7,8 @@ from clickhouse_connect.driver.client import Client
 
 from schedmate_records import InvalidRecord, LogChunk
 from sinks import SinkRejected
-from sinks.clickhouse import FoundJob, LineStream, Selection, line_streams, newest_attempt, newest_lines
+from sinks.clickhouse.incarnations import FoundJob
+from sinks.clickhouse.lines import LineStream, Selection, line_streams, newest_attempt, newest_lines
 from streams.accept import accept
 from streams.transport import Message
 

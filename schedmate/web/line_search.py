@@ -10,7 +10,8 @@ from clickhouse_connect.driver.client import Client
 from starlette.exceptions import HTTPException
 
 from sinks import SinkRejected, TablesMissing
-from sinks.clickhouse import FoundJob, Selection, any_lines, check_pattern, new_lines, newest_attempt
+from sinks.clickhouse.incarnations import FoundJob
+from sinks.clickhouse.lines import Selection, any_lines, check_pattern, new_lines, newest_attempt
 
 from .lines import LONGEST
 

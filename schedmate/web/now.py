@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sinks import SinkRejected, SinkUnavailable
-from sinks.redis import JobStatus
+from sinks.redis.status import JobStatus
 from streams.resilience import Outage
 
 from ..job_state import StateWord, state_of_status

@@ -7,11 +7,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sinks.clickhouse import queries
+from sinks.clickhouse.queries import queries
 
 from ..goodput import is_month, months_around, read_month, this_month
-from ..shadow import DECISION, EXPLANATION, SUMMARY, as_row, judge, summarise, summary
-from ..shadow import gather as gather_shadows
+from ..shadow.facts import gather as gather_shadows
+from ..shadow.report import DECISION, EXPLANATION, SUMMARY, as_row, judge, summarise, summary
 from . import spot
 from .database import Database
 from .parameters import read_number, row_values

@@ -9,7 +9,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from schedmate_records import KnownFormat
-from sinks.redis import read_states
+from sinks.redis.read_state import read_states
 from streams.kafka import KafkaChanges, read_newest, read_span
 from streams.transport import Message
 

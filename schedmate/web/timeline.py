@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from ..explain import JobRecords, in_force
+from ..explain.records import JobRecords, in_force
 from .database import Database
 from .reports import Reports
 

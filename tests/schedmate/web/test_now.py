@@ -13,7 +13,10 @@ import pytest
 from schedmate.job_state import StateWord
 from schedmate.web.now import lay_over, newer_estimate
 from schedmate_records import Estimate, JobEvent, JobMetric, Position, Record
-from sinks.redis import JobStatus, RedisState, open_redis, read_states
+from sinks.redis.connect import open_redis
+from sinks.redis.read_state import read_states
+from sinks.redis.state import RedisState
+from sinks.redis.status import JobStatus
 from tests.servers.redis import RedisServer
 from tests.servers.web import web_server
 from tests.sinks.conftest import Embedded

@@ -10,7 +10,7 @@ import pytest
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
 from schedmate_records import Record
-from sinks.clickhouse import open_client
+from sinks.clickhouse.client import open_client
 from streams.dead_letters import members
 from streams.kafka import read_back
 from streams.memory import MemoryBroker

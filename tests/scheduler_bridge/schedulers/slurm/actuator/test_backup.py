@@ -10,7 +10,7 @@ from schedmate_records import Action, Decision, EventKind, Mode, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.schedulers.slurm.actuator import SlurmActuator
 from scheduler_bridge.schedulers.slurm.client import SlurmClient, SlurmCommands
-from scheduler_bridge.schedulers.slurm.events import SlurmWatcher
+from scheduler_bridge.schedulers.slurm.events.watcher import SlurmWatcher
 from tests.scheduler_bridge.findings import Written
 from tests.scheduler_bridge.schedulers.slurm.kept_events import KeptEvents
 from tests.servers.slurm_pair import SlurmPair, running

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from scheduler_bridge.preemption import PreemptionFacts, decide
+from scheduler_bridge.preemption.policy import PreemptionFacts, decide
 from scheduler_bridge.schedulers import Queue, SchedulerNodeState
 from scheduler_bridge.schedulers.slurm.actuator.nodes import node_view
 from scheduler_bridge.schedulers.slurm.actuator.queue import queue_of

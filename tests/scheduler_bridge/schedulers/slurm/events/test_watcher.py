@@ -7,8 +7,8 @@ import pytest
 
 from schedmate_records import EventKind, JobEvent
 from scheduler_bridge.schedulers.slurm.client import SlurmClient, SlurmCommands, SlurmJob
-from scheduler_bridge.schedulers.slurm.events import SlurmWatcher
 from scheduler_bridge.schedulers.slurm.events.model_reader import ModelReader
+from scheduler_bridge.schedulers.slurm.events.watcher import SlurmWatcher
 from tests.metric_values import value
 from tests.processors.advise.metadata.trees import LOOP, NETS, grown
 from tests.scheduler_bridge.schedulers.slurm.kept_events import KeptEvents
