@@ -72,7 +72,7 @@ def find_tail(
             chunks = _chunks(path, data, Mark(start, 1, 1))
             read += -(-sum(len(chunk.lines) for chunk in chunks) // CHUNK_LINES)
             if _begins_quietly(chunks, processor) and _is_known(_track(chunks, processor), reports, stream, start):
-                first = _newlines(stream, start) + 1
+                first = 1 + sum(block.count(b"\n") for block in _blocks(stream, start))
                 return LogTail(_chunks(path, data, Mark(start, first, first)), read)
             # All blocks together are read in a third more than the last one alone takes.
             block *= 4
@@ -130,7 +130,3 @@ def _blocks(stream: BinaryIO, end: int) -> Iterator[bytes]:
 
 def _mentions_loss(stream: BinaryIO, end: int) -> bool:
     return any(b"oss" in block or b"LOSS" in block for block in _blocks(stream, end))
-
-
-def _newlines(stream: BinaryIO, end: int) -> int:
-    return sum(block.count(b"\n") for block in _blocks(stream, end))

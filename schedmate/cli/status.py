@@ -164,7 +164,7 @@ def details(
         "alarms": "; ".join(status.alarms.values()),
         "verdict": _joined(_verdict(status), status.verdict_signature.replace("_", " "), _outlook(status)),
         "verdict at": moment_at(status.verdict_time),
-        "log line": _log_line(status.verdict_place),
+        "log line": status.verdict_place.rpartition(":")[2],
         "feedback": _some("{} (attempt {}, by {})", status.feedback_cause, status.feedback_attempt, status.feedback_user),
         "end": _joined(status.scheduler_state, _some("exit code {}", status.exit_code), _some("signal {}", status.signal or None)),
         "attempt": status.attempt,
@@ -236,11 +236,6 @@ def _why_unknown(status: "JobStatus") -> str:
 
 def _outlook(status: "JobStatus") -> str:
     return outlook(status.verdict_signature, status.verdict_restartable) if status.verdict else ""
-
-
-def _log_line(place: str) -> str:
-    """Return the line number of `place`, `topic/partition/offset:line`."""
-    return place.rpartition(":")[2]
 
 
 def _checkpoint(status: "JobStatus") -> str:

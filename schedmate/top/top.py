@@ -197,7 +197,7 @@ def _table(
         state = states[place]
         colour = "red" if state.is_failure else _COLOURS.get(state, "dim")
         cells = (
-            _job_label(one),
+            Text.assemble(one_line(one.job), (f" {one_line(one.name)}" if one.name else "", "dim")),
             Text(state, colour),
             "" if one.step is None else str(one.step),
             _remaining(one, now),
@@ -208,11 +208,6 @@ def _table(
         )
         table.add_row(*cells, style="reverse" if place == row else "")
     return table
-
-
-def _job_label(one: "JobStatus") -> Text:
-    """Return the job's id, and its name."""
-    return Text.assemble(one_line(one.job), (f" {one_line(one.name)}" if one.name else "", "dim"))
 
 
 def _searched(one: "JobStatus") -> list[str]:

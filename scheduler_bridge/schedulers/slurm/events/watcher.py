@@ -58,6 +58,7 @@ class SlurmWatcher(JobWatcher[ReportedJob]):
     """
 
     metrics: SlurmWatcherMetrics
+    known, scheduler, away = ReportedJob, "Slurm", SlurmError
 
     def __init__(
         self,
@@ -72,16 +73,7 @@ class SlurmWatcher(JobWatcher[ReportedJob]):
         read_sources: bool = False,
         model: "ModelReader | None" = None,
     ) -> None:
-        super().__init__(
-            connect,
-            checkpoint,
-            known=ReportedJob,
-            scheduler="Slurm",
-            away=SlurmError,
-            metrics=SlurmWatcherMetrics(),
-            clock=clock,
-            memory=memory,
-        )
+        super().__init__(connect, checkpoint, SlurmWatcherMetrics(), clock, memory)
         self._cluster = cluster
         self._client = client or SlurmClient(SlurmCommands(cluster=cluster))
         self._keeper = Keeper(self._client, kept) if kept else None
