@@ -14,9 +14,8 @@ from ..job_state import state_of_status
 from ..report.report import NO_CLOCK, NO_REPORT, loss_text, outlook, rate, seconds
 from ..settings.settings import Loaded, SettingsError
 from ..times import ago, local_and_ago, moment_at, parse_since, span
-from .cells import as_text
 from .console import console, print_json, warn
-from .listing import Csv, Json, Since, blocks, print_rows
+from .listing import Csv, Json, Since, as_text, blocks, print_rows
 
 if TYPE_CHECKING:
     from processors.diagnose import Signature

@@ -7,12 +7,9 @@ nothing is estimated.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 
-from .drains import judge_drain
 from .facts import Facts, Shadow
 from .judged import HARMED, HELPED, Instead, Judged
-from .packings import judge_packing
-from .restarts import judge_restart
-from .stops import judge_eviction, judge_hang
+from .judgements import judge_drain, judge_eviction, judge_hang, judge_packing, judge_restart
 
 SUMMARY = ("action", "cause", "decisions", "right", "wrong", "not known", "GPU hours saved", "wasted", "instead")
 DECISION = (

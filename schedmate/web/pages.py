@@ -35,8 +35,7 @@ from .lines import Excerpt, ReadSpan, asked_lines
 from .now import Now, lay_over, newer_estimate
 from .one_job import earlier_attempt, one_job
 from .parameters import read_number, row_values
-from .plot import draw
-from .plot_data import plot_data
+from .plot import draw, plot_data
 from .ranks import rank_map
 from .refreshed import Refreshed
 from .render import render

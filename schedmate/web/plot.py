@@ -4,7 +4,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
+import msgspec
+
+from ..terminal import printable
 from ..top.sparkline import share_of, widened
 from .timeline import Curve, Mark, Timeline
 
@@ -178,3 +182,31 @@ def sparkline(values: Sequence[float | None], width: float = 90.0, height: float
     step = width / (len(known) - 1)
     level = [1 + (height - 2) * (1 - share_of(value, low, high)) for value in known]
     return "M" + "L".join(f"{place * step:.1f} {y:.1f}" for place, y in enumerate(level))
+
+
+def plot_data(known: Timeline, plot: Plot) -> str:
+    """Return what `static/plots.js` draws, as JSON: all of `plot`, in seconds since 1970.
+
+    Its text is as printable as the page's. Between two attempts a curve has a point without a value.
+    """
+    drawn = {
+        "since": plot.since,
+        "until": plot.until,
+        "curves": [_curve(curve) for curve in known.curves],
+        "marks": [{"at": line.at, "group": line.group, "text": printable(line.text)} for line in plot.lines],
+    }
+    return msgspec.json.encode(drawn).decode()
+
+
+def _curve(curve: Curve) -> dict[str, Any]:
+    points = sorted(curve.points)  # an attempt's last report may come after the first of the next
+    at: list[float] = []
+    values: list[float | None] = []
+    for place, (moment, value, attempt) in enumerate(points):
+        if place and attempt != points[place - 1][2]:
+            at.append(round((points[place - 1][0] + moment) / 2, 3))
+            values.append(None)
+        at.append(round(moment, 3))
+        values.append(float(f"{value:.6g}"))
+    low, high = bounds(curve)
+    return {"name": curve.name, "unit": printable(curve.unit), "low": low, "high": high, "at": at, "values": values}

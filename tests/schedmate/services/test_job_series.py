@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from schedmate.services.job_series import RunningJobs
+from schedmate.services.sink import RunningJobs
 from schedmate_records import EventKind, JobEvent, JobMetric, Position, Record
 from sinks.redis.connect import open_redis
 from sinks.redis.read_state import read_jobs

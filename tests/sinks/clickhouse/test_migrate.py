@@ -5,8 +5,7 @@ import pytest
 from clickhouse_connect.driver.client import Client
 
 from sinks import SinkRejected, TablesMissing
-from sinks.clickhouse.migrate import check_schema, lost, migrate, migrations
-from sinks.clickhouse.retention import KEPT, set_retention
+from sinks.clickhouse.migrate import KEPT, check_schema, lost, migrate, migrations, set_retention
 from sinks.clickhouse.tables import TABLES
 from sinks.clickhouse.writer import ClickHouseWriter
 from tests.sinks.conftest import Embedded

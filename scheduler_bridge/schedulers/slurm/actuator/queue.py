@@ -11,8 +11,7 @@ from ...queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
 from ...views import SchedulerJobState
 from ..client import SlurmJob, SlurmNode
 from ..client.gres import gpu_types, held_parts
-from .jobs import state_of, view
-from .nodes import node_view
+from .jobs import node_view, state_of, view
 
 _CLOSED = frozenset(
     {"RESERVED", "NOT_RESPONDING", "REBOOT_REQUESTED", "REBOOT_ISSUED", "POWER_DOWN", "INVAL", "INVALID_REG", "BLOCKED"}

@@ -17,7 +17,7 @@ from scheduler_bridge.schedulers.slurm.actuator import Resubmission, SlurmActuat
 from scheduler_bridge.schedulers.slurm.client import SlurmClient, SlurmCommands
 from scheduler_bridge.schedulers.slurm.client.kept_jobs import KeptJobs
 from scheduler_bridge.schedulers.slurm.client.submission import submit
-from scheduler_bridge.schedulers.slurm.events.keeper import Keeper
+from scheduler_bridge.schedulers.slurm.events.watcher import Keeper
 from tests.scheduler_bridge.findings import Written
 from tests.servers.slurm import Slurm, running
 
