@@ -32,7 +32,7 @@ def newest_chunks(database: Database, read: ReadNewest | None, job: FoundJob) ->
         stored = database.use(lambda client: _stored(client, job))
     except SinkRejected:  # an older database has no lines
         stored = []
-    return stored or (_kept(read, job) if read else [])
+    return stored or (_newest_chunks(read, job) if read else [])
 
 
 def _stored(client: Client, job: FoundJob) -> list[LogChunk]:
@@ -63,7 +63,7 @@ def _chunk(client: Client, job: FoundJob, stream: LineStream) -> LogChunk:
     )
 
 
-def _kept(read: ReadNewest, job: FoundJob) -> list[LogChunk]:
+def _newest_chunks(read: ReadNewest, job: FoundJob) -> list[LogChunk]:
     # Newest messages of the job's partition; those of other jobs are among them.
     chunks = [each for each in _chunks(read(job.job, 1_000)) if each.incarnation in (job.incarnation, "")]
     attempt = max((each.attempt for each in chunks), default=0)

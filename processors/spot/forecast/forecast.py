@@ -26,7 +26,7 @@ class Calibration:
     made: Integers
 
     @classmethod
-    def of(cls, actual: Floats, mean: Floats, deviation: Floats, made: Integers) -> "Calibration":
+    def from_forecasts(cls, actual: Floats, mean: Floats, deviation: Floats, made: Integers) -> "Calibration":
         """Measure forecasts against what came; all arrays are windows x horizon, but `made`, the hour of each.
 
         Raises:
@@ -137,7 +137,7 @@ class Calibrated:
         unseen = min(round(history.hours - (last - self.length) * self._share), history.hours - horizon)
         if unseen < self.length + horizon:
             raise ValueError(f"expected at least {self.length + 2 * horizon} hours of demand, got {history.hours}")
-        self.forecaster.fit(history.until(unseen), horizon)
+        self.forecaster.fit(history.first_hours(unseen), horizon)
         self._calibration = None
         self.observe(history.windows(self.length, horizon, max(unseen, last - self._memory), last))
         self.forecaster.fit(history, horizon)
@@ -149,7 +149,7 @@ class Calibrated:
             ValueError: They are not.
         """
         found = self.forecaster.forecast(windows)
-        new = Calibration.of(windows.future, found.mean, found.deviation, windows.made)
+        new = Calibration.from_forecasts(windows.future, found.mean, found.deviation, windows.made)
         self._calibration = new.after(self._calibration, self._memory)
 
     def forecast(self, windows: Windows) -> Forecast:
