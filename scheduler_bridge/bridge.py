@@ -33,6 +33,9 @@ Remembered = Decision | DecisionResult | OperatorCommand | Checkpoint | Failure 
 Accepted = Remembered | Slowdown | JobEvent | Quota
 """What the bridge reads."""
 
+WORK = 5.0
+"""Seconds after which `advance` begins no more work: a thousand failures at once must not keep the bridge from reading."""
+
 
 class Bridge:
     """Decides, checks, acts, verifies. Not safe for threads: one loop calls it.
@@ -126,8 +129,7 @@ class Bridge:
             Seconds until it wants to be called again; None where nothing waits and no job may be evicted for another.
         """
         look = self._preemption.look()
-        # A thousand failures at once must not keep the bridge from reading: it begins no more work after 5 s.
-        until = time.monotonic() + 5.0
+        until = time.monotonic() + WORK
         ledger = self._journal.ledger
         for work, decisions in (
             (self._execution.settle, ledger.unfinished()),

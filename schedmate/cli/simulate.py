@@ -32,6 +32,8 @@ DEFAULT_NODES = (
     "cluster_machine_list",
 )
 """Default file of nodes, in the directory of the trace."""
+PROGRESS_EVERY_S = 10.0
+"""Seconds between two lines of progress where standard error is not a terminal."""
 
 
 def _list_policies(wanted: bool) -> None:
@@ -302,7 +304,7 @@ def _progress_lines(policy: str, jobs: int) -> Callable[[int], None]:
         nonlocal ended, printed
         ended += more
         now = time.monotonic()
-        if now - printed >= 10.0:
+        if now - printed >= PROGRESS_EVERY_S:
             printed = now
             warn(f"{policy}: {ended:,} of {jobs:,} jobs have ended after {now - begin:.0f} s")
 

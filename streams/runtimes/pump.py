@@ -21,6 +21,9 @@ log = structlog.get_logger(__name__)
 ACKNOWLEDGED_S = 90.0
 """Time limit for the acknowledgement of a dead letter, in seconds: a producer gives up before that, and reports why."""
 
+COMMIT_AGAIN_S = 5.0
+"""How long after a commit that the broker did not take the next one is tried, where no more messages come."""
+
 Batch = Sequence[tuple[Position, Record]]
 
 
@@ -79,7 +82,7 @@ class Pump:
         self._handle(batch)
         self.failing.handled(len(messages))
         if messages or time.monotonic() >= self._commit_again_at:
-            self._commit_again_at = math.inf if self.consumer.commit() else time.monotonic() + 5.0
+            self._commit_again_at = math.inf if self.consumer.commit() else time.monotonic() + COMMIT_AGAIN_S
         if messages:
             self.metrics.messages.inc(len(messages))
             self.metrics.batch_duration.observe(time.perf_counter() - began)
