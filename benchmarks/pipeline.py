@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.lines import CHUNK, chunks
 from benchmarks.processes import command, peak_mb, waited
-from sinks.clickhouse import open_client
+from sinks.clickhouse.client import open_client
 from streams.kafka import KafkaProducer
 from streams.transport import outgoing
 from tests.servers.clickhouse import ClickHouseServer

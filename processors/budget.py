@@ -28,36 +28,18 @@ from .grammar.extractor import DIGITS, LONGEST
 
 READ = 2000
 """Maximum length of a template in characters, where lines are cut at `LONGEST`."""
-CHARACTERS = 100
-"""Characters of a template that cost a token more."""
-BEGINNING, SYMBOLS = 96, 12
-"""The form of a template follows from so many characters, and so many words, gaps and symbols of them."""
-DENSE, LONG_WORD = 32, 20
-"""Symbols of a beginning from which two more cost a token: numbers and punctuation cost most to read. So do as many letters in one word."""
 FORMS = 128
 """Counters of tokens by form, two bytes each; forms share them by their hash."""
 USUAL, DOUBLED = 300, 16
 """Tokens spent on one form from which a template with new words costs twice as much, and twice again with each so many more."""
-MOST_SPENT = 65535
-"""Tokens at which a counter stops."""
-FEWEST = 3
-"""Minimum number of letters of a word that distinguishes statements."""
 KEPT = 0.5
 """Share of the first purse that is kept for forms on which less than that was spent."""
-ATTEMPTS = 16
-"""Templates of a chunk that a purse turns away; then it is closed until the next chunk."""
-NEWEST = 64
-"""Templates at the end of a chunk among which a purse looks that takes the newest first."""
 SMALLEST, LARGEST = 256, 2048
 """Bytes, powers of two, of the Bloom filter that remembers which templates were paid for. A full one starts anew, twice as large: the
 state of most jobs stays small."""
 HASHES = 6
 """Bits that the filter sets for a template. More cost time for each line; with fewer, more templates are taken for known."""
 _PROBES = range(HASHES)
-FULL = 0.6
-"""Templates a byte at which the filter is full; up to there, one in three hundred is taken for known by mistake."""
-LONGEST_WAIT = 1.0
-"""Seconds between two chunks that bring tokens at most: a clock that jumps brings no more."""
 
 
 class Purse(NamedTuple):
@@ -112,8 +94,6 @@ def _any_of(words: Sequence[str]) -> Any:
 
 
 _WORDED = [_any_of(purse.words) for purse in PURSES]
-_STAMP = "1-:,./[]()TZ "
-"""What a time before a message is made of: it is not counted as a part of its form."""
 _KINDS = bytes(
     ord("a") if each >= 128 or chr(each).isalnum() or each == ord("_") else ord(" ") if each <= ord(" ") else ord("#")
     for each in range(256)
@@ -157,7 +137,8 @@ def over_budget(state: BudgetState, lines: Sequence[str], templates: Sequence[st
 
 
 def _refill(state: BudgetState, lines: int, time: float) -> None:
-    passed = min(max(time - state.time, 0.0), LONGEST_WAIT)
+    # A clock that jumps brings the tokens of one second at most.
+    passed = min(max(time - state.time, 0.0), 1.0)
     state.time = max(state.time, time)
     state.tokens = [
         min(purse.most, held + lines * purse.a_line + passed * purse.a_second)
@@ -174,7 +155,7 @@ def _pay(state: BudgetState, left: dict[str, None], counts: Mapping[str, int]) -
             if not PURSES[purse].words:
                 wanted: Iterable[str] = sorted(left, key=counts.__getitem__, reverse=True)  # what repeats comes first
             elif PURSES[purse].newest_first:
-                wanted = reversed(list(_holding(worded, list(left)[-NEWEST:])))
+                wanted = reversed(list(_holding(worded, list(left)[-64:])))
             else:
                 wanted = _holding(worded, list(left))
             for each in _bought(state, purse, wanted, counts):
@@ -191,19 +172,20 @@ def _bought(state: BudgetState, number: int, wanted: Iterable[str], counts: Mapp
     for each in wanted:
         form, price = _form(each)
         words = _words_of(each)
-        new = len(words) < FEWEST or not (words in said or _is_known(state.known, words))
+        # Only words of three letters and more distinguish statements.
+        new = len(words) < 3 or not (words in said or _is_known(state.known, words))
         left = state.tokens[number]
         if new and counts[each] == 1 and forms[form] >= USUAL:
             price *= min(2 << (forms[form] - USUAL) // DOUBLED, purse.max_factor)
             left -= 0 if purse.words else KEPT * purse.most
         if price > left:
             refused += 1
-            if refused == ATTEMPTS:
+            if refused == 16:
                 break
             continue
         state.tokens[number] -= price
         if new:
-            forms[form] = min(forms[form] + price, MOST_SPENT)
+            forms[form] = min(forms[form] + price, 65535)
             said[words] = None
         bought.append(each)
     if bought:
@@ -215,8 +197,11 @@ def _bought(state: BudgetState, number: int, wanted: Iterable[str], counts: Mapp
 
 def _form(template: str) -> tuple[int, int]:
     """Return the number of the form of `template`, the sequence of words, gaps and symbols at its beginning, and its price."""
-    form, price = _form_of(template.lstrip(_STAMP)[:BEGINNING])
-    return form, price + len(template) // CHARACTERS
+    # The form of a template follows from its first 96 characters.
+    # A time before a message is no part of its form.
+    form, price = _form_of(template.lstrip("1-:,./[]()TZ ")[:96])
+    # Each 100 characters of a template cost one token more.
+    return form, price + len(template) // 100
 
 
 @lru_cache(maxsize=4096)
@@ -225,7 +210,8 @@ def _form_of(beginning: str) -> tuple[int, int]:
     kinds = beginning.encode("utf-8", "replace").translate(_KINDS)
     form = _GAP.sub(b" ", _MARKS.sub(b"#", _WORD.sub(b"a", kinds)))
     longest = max(map(len, kinds.replace(b"#", b" ").split()), default=0)
-    return crc32(form[:SYMBOLS]) % FORMS, 1 + max(len(form) - DENSE, 0) // 2 + longest // LONG_WORD
+    # Numbers and punctuation cost most to read: two symbols above 32 cost one token. So do 20 letters of one word.
+    return crc32(form[:12]) % FORMS, 1 + max(len(form) - 32, 0) // 2 + longest // 20
 
 
 def _words_of(template: str) -> str:
@@ -256,7 +242,8 @@ def _remember(state: BudgetState, templates: Iterable[str]) -> None:
     """Put templates into the filter."""
     known = bytearray(state.known or bytes(SMALLEST))
     for each in templates:
-        if state.held >= FULL * len(known):
+        # At 0.6 templates a byte the filter is full: it takes one new template in 300 for known.
+        if state.held >= 0.6 * len(known):
             known, state.held = bytearray(min(2 * len(known), LARGEST)), 0
         state.held += 1
         place, step, most = *_hashed(each), 8 * len(known) - 1

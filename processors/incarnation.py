@@ -11,9 +11,6 @@ from prometheus_client import Counter
 
 from schedmate_records import OWN_START, JobEvent, LogChunk, Record
 
-SILENT_S = 60.0
-"""A producer's lines begin a new incarnation after so many seconds without a record of the present one: several times the interval of
-heartbeats (`streams/producers/chunker.py`)."""
 FORMER = 8
 """Former incarnations that are remembered, so that their late records are recognized."""
 
@@ -76,7 +73,8 @@ def belonging(state: HasIncarnation, record: Record) -> Belonging:
         return Belonging.FORMER
     if not isinstance(record, LogChunk | JobEvent):
         return Belonging.FORMER if state.incarnation else Belonging.PRESENT
-    silent = 0 < state.last_seen < record.time - SILENT_S
+    # 60 s are several intervals of heartbeats (`streams/producers/chunker.py`).
+    silent = 0 < state.last_seen < record.time - 60.0
     if isinstance(record, JobEvent) and not record.by_producer:
         known = state.scheduled and state.incarnation
         return Belonging.NEXT if known or (state.is_over and silent) else Belonging.NAMES

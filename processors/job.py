@@ -40,11 +40,6 @@ from .track.ranks import together
 
 T = TypeVar("T")
 
-EARLY = 32
-"""Findings and answers kept that came before anything else of their attempt."""
-WAITING = 256
-"""Streams of a job whose waiting reports are written at its end. Those of further streams wait for the next chunk."""
-
 
 class JobProcessor:
     """The `KeyedProcessor` of jobs.
@@ -182,7 +177,8 @@ class JobProcessor:
         if read.passed_over and not attempt.passed_over:
             attempt.passed_over = True
             results.append(lines_passed_over(position, chunk))
-        if stream.waiting and len(attempt.waiting) < WAITING and name not in attempt.waiting:
+        # The reports of 256 streams are written at the end of a job. Those of further streams wait for the next chunk.
+        if stream.waiting and len(attempt.waiting) < 256 and name not in attempt.waiting:
             attempt.waiting.append(name)
         metrics = read.metrics
         if not read.chunk.lines and attempt.ended:
@@ -267,7 +263,7 @@ class JobProcessor:
         if attempt is not None:
             return self._run(record, early.position, attempt)
         if may_follow(state.attempts, record.attempt, reported=True):
-            state.early = [*state.early, early][-EARLY:]
+            state.early = [*state.early, early][-32:]
         return []
 
     def _begin(self, state: JobState, record: LogChunk | JobEvent, position: Position) -> list[Record]:

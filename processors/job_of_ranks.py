@@ -6,9 +6,6 @@ from schedmate_records import EventKind, JobEvent
 
 from .state import AttemptState
 
-RANKS = 4096
-"""Ranks of an attempt that are counted; an attempt of more ends when these have ended."""
-
 
 def rank_event(attempt: AttemptState, event: JobEvent) -> list[JobEvent]:
     """Note that a rank started or ended; return the start of the job with its first rank, and its end with the last.
@@ -17,7 +14,8 @@ def rank_event(attempt: AttemptState, event: JobEvent) -> list[JobEvent]:
     """
     ranks, rank = attempt.open_ranks, event.rank or 0
     if event.kind is EventKind.RANK_STARTED:
-        if rank in ranks or len(ranks) >= RANKS:
+        # An attempt of more than 4,096 ranks ends when these have ended.
+        if rank in ranks or len(ranks) >= 4096:
             return []
         ranks.add(rank)
         return [_of_job(event, EventKind.STARTED)] if len(ranks) == 1 else []

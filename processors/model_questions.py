@@ -30,8 +30,6 @@ from .recent_chunks import cite, cite_others
 from .state import JobState, SourceState
 from .track.summary import in_words
 
-FORMAT_QUESTIONS = 8
-"""Questions about formats of one job at most."""
 SAMPLED_STREAMS = 6
 """Streams of an attempt whose lines are kept for a question about their format."""
 
@@ -54,7 +52,7 @@ def format_question(
     """
     own = source.track.format
     due = own.survey.is_due if isinstance(about, LogChunk) else own.survey.is_due_at_end
-    if own.fingerprint or not own.sampled or not due or state.format_questions >= FORMAT_QUESTIONS:
+    if own.fingerprint or not own.sampled or not due or state.format_questions >= 8:
         return None
     if known.covers(own.survey.counts()):
         return None

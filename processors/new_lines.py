@@ -17,12 +17,6 @@ _CRI = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*) (std(?:out|err)) ([FP])(
 _DOCKER = '{"log":'
 _EARLIEST = datetime(2000, 1, 1, tzinfo=UTC).timestamp()
 """A node whose clock shows an earlier time has not set it yet."""
-_PREFIX = 64
-"""Characters within which a prefix of the Container Runtime Interface ends."""
-_LONGEST = 32 * 1024
-"""Characters of a line that is put together of its parts, as of any other piece of text."""
-_CLOCK_SKEW_S = 86_400.0
-"""How far a node's clock may be ahead. A job can print such lines itself, so their times are not trusted beyond this."""
 
 
 class _DockerLine(msgspec.Struct):
@@ -57,12 +51,14 @@ def _is_wrapped(line: str) -> bool:
 
 def _joined(wrapped: Sequence[str], lines: list[str]) -> list[str]:
     """Replace the first part of each long line by the whole line, and its other parts by empty lines."""
-    if not any(" P " in line[:_PREFIX] for line in wrapped):
+    # A prefix of the Container Runtime Interface ends within 64 characters.
+    if not any(" P " in line[:64] for line in wrapped):
         return lines
     first, stream, parts, length = 0, "", [""], 0  # the line that goes on; a stream only while there is one
     for index, line in enumerate(wrapped):
         found = _CRI.match(line)
-        if stream and (found is None or found[2] != stream or length + len(lines[index]) > _LONGEST):
+        # A line of several parts is no longer than any other piece of text.
+        if stream and (found is None or found[2] != stream or length + len(lines[index]) > 32 * 1024):
             lines[first], stream = "".join(parts), ""
         if stream:
             parts.append(lines[index])
@@ -96,11 +92,8 @@ def _seconds(stamp: str, arrived: float) -> float:
         seconds = wrote.timestamp()
     except (ValueError, OverflowError):
         return arrived
-    return seconds if wrote.tzinfo and _EARLIEST <= seconds <= arrived + _CLOCK_SKEW_S else arrived
-
-
-MAX_GAPS = 32
-"""Gaps remembered for one producer. It bounds the state; chunks of an older gap are left out as seen before."""
+    # A node's clock may be a day ahead. A job can print such lines itself, so later times are not trusted.
+    return seconds if wrote.tzinfo and _EARLIEST <= seconds <= arrived + 86_400.0 else arrived
 
 
 class Numbering(msgspec.Struct):
@@ -150,7 +143,8 @@ def deduplicate(chunk: Lines, state: Numbering) -> NewLines:
     last = first + count - 1
     if first >= state.next_piece:
         if first > state.next_piece:
-            state.gaps = [*state.gaps, (state.next_piece, first - 1)][-MAX_GAPS:]
+            # Newest 32 gaps of a producer: chunks of an older gap are left out as repeated.
+            state.gaps = [*state.gaps, (state.next_piece, first - 1)][-32:]
         keep = slice(0, count)
     elif (gap := _gap(state, first, last)) is not None:
         keep = slice(gap[0] - first, gap[1] - first + 1)

@@ -39,14 +39,10 @@ from .keyed import Part
 from .new_lines import NewLines, Numbering, deduplicate
 from .node_state import KnownPlacement, NodeState, ReportedFinding
 
-REPEATED_S = 300.0
-"""A finding that comes again within so many seconds of its first time is the same one."""
 HEALTHY_AFTER_S = 30.0
 """GPUs are judged so long after a job ended: Xids and counters come with the next samples."""
 HEALTHY = "gpus_healthy"
 """Signature of the finding that GPUs were watched and showed nothing."""
-PRODUCERS = 64
-"""Producers whose numbering is remembered."""
 
 
 _COUNTED = re.compile(
@@ -210,7 +206,7 @@ class NodeProcessor:
 def _numbering(state: NodeState, source: str) -> Numbering:
     known = state.sources.get(source)
     if known is None:
-        if len(state.sources) >= PRODUCERS:
+        if len(state.sources) >= 64:
             del state.sources[min(state.sources, key=lambda name: state.sources[name].updated)]
         known = state.sources[source] = Numbering()
     return known
@@ -258,7 +254,7 @@ def _followed(one: NodeFinding, state: NodeState) -> NodeFinding:
 
 
 def _is_repeat(first: NodeFinding, one: NodeFinding) -> bool:
-    return _what(first) == _what(one) and abs(one.time - first.time) < REPEATED_S
+    return _what(first) == _what(one) and abs(one.time - first.time) < 300.0
 
 
 def _what(one: NodeFinding) -> tuple[object, ...]:

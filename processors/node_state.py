@@ -16,8 +16,6 @@ KEPT_S = 3600.0
 """Findings are kept so long after they were seen, and placements so long after they ended."""
 FINDINGS = 64
 """Findings kept, the newest."""
-RATES = 256
-"""Kinds of events of single devices whose newest times are remembered."""
 PLACEMENTS = 256
 """Placements kept: those that a scheduler reported first, then the newest."""
 SILENT_S = 24 * 3600.0
@@ -94,7 +92,7 @@ class NodeState(KeyedState, kw_only=True, omit_defaults=True):
         """Note `count` events of `key`; return whether there were `times` of them within `within_s` seconds."""
         newest = [each for each in self.rates.pop(key, []) if abs(time - each) < within_s]
         self.rates[key] = [*newest, *[time] * min(count, times)][-times:]
-        if len(self.rates) > RATES:
+        if len(self.rates) > 256:
             del self.rates[next(iter(self.rates))]
         return len(self.rates[key]) >= times
 

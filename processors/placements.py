@@ -14,18 +14,12 @@ from schedmate_records import EventKind, JobEvent, Placement, Position
 from .classified_chunk import ClassifiedChunk
 from .stage import Stage
 
-REPEATED_S = 3600.0
-"""Seconds after which all placements of an attempt are repeated: one without a reported end is deleted a day after its last repetition."""
 REPEATED_A_RECORD = 2
 """Placements that are repeated, at most, for each record since the last time: times of records may be forged, their number is not."""
-EARLIER_S = 60.0
-"""Ranks start within so many seconds of each other; an earlier time of a node is reported only where it is earlier by more."""
 NODES = 8192
 """Nodes that an attempt may have by its scheduler's events, and as many by claims; further ones are not followed."""
 CLAIMS = 4096.0
 """Claims of nodes that a job has at first, and at most: more than any job has nodes today, and a second of work for the nodes' engine."""
-A_RECORD = 1 / 50
-"""Claims that come back with each record of the job. 2,500 nodes that print once a second get 50 a second; 50 forged records get one."""
 
 
 class PlacementsState(msgspec.Struct):
@@ -129,7 +123,9 @@ class Placements(Stage[PlacementsState]):
         reported: bool = False,
     ) -> list[Placement]:
         state.records += 1
-        state.claims = min(CLAIMS, state.claims + A_RECORD)
+        # A claim comes back with 50 records: 2,500 nodes that print once a second get 50 a second, 50 forged records
+        # get one.
+        state.claims = min(CLAIMS, state.claims + (1 / 50))
         changed = [node for node in nodes if (_report if reported else self._claim)(node, time, state)]
         if state.until is None and _is_time_to_repeat(time, state):
             # One rank may print for all: while it prints, the other nodes are still the job's.
@@ -162,11 +158,13 @@ def _report(node: str, time: float, state: PlacementsState) -> bool:
 
 
 def _is_news(since: float | None, time: float) -> bool:
-    return since is None or time < since - EARLIER_S
+    # Ranks start within 60 s of each other: only an earlier time than that is reported.
+    return since is None or time < since - 60.0
 
 
 def _is_time_to_repeat(time: float, state: PlacementsState) -> bool:
-    if time < state.repeated_at + REPEATED_S:
+    # Every hour: a placement without a reported end is deleted a day after its last repetition.
+    if time < state.repeated_at + 3600.0:
         return False
     return not state.repeated_at or state.records * REPEATED_A_RECORD >= len(state.nodes) + len(state.claimed)
 

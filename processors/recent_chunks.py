@@ -10,10 +10,6 @@ LINES = 400
 """Lines that the chunks reach back: as many as a window holds."""
 CHUNKS = 64
 """Chunks at most."""
-OTHERS = 16
-"""Maximum number of other streams that a question cites."""
-OTHER_CHUNKS = 2
-"""Newest chunks of each other stream that a question cites."""
 
 
 class RecentChunks(msgspec.Struct, array_like=True):
@@ -66,8 +62,8 @@ def cite(question: ModelQuestion, recent: RecentChunks | None) -> ModelQuestion 
 def cite_others(question: ModelQuestion, others: Iterable[RecentChunks]) -> ModelQuestion:
     """Return `question` with the newest chunks of other streams of its attempt too, in the order of their ranks."""
     known = {(each.rank, each.stream): each.chunks for each in question.others}
-    newest = {(each.rank, each.stream): each.chunks[-OTHER_CHUNKS:] for each in others if each.chunks}
-    streams = [*known, *sorted(each for each in newest if each not in known)][:OTHERS]
+    newest = {(each.rank, each.stream): each.chunks[-2:] for each in others if each.chunks}
+    streams = [*known, *sorted(each for each in newest if each not in known)][:16]
     references = []
     for rank, stream in streams:
         recent = newest.get((rank, stream), [])

@@ -23,8 +23,6 @@ log = structlog.get_logger(__name__)
 
 S = TypeVar("S", bound=msgspec.Struct)
 
-STREAMS = 32_768
-"""Streams of ranks that one job may have; beyond it the one that began first is forgotten."""
 PRODUCERS = 8
 """Maximum number of producers of one stream. Beyond it, the one that was silent longest is deleted."""
 
@@ -177,7 +175,7 @@ class JobState(KeyedState, kw_only=True):
         name = self.stream_name(attempt, rank, stream)
         known = self.streams.get(name)
         if known is None:
-            if len(self.streams) >= STREAMS:
+            if len(self.streams) >= 32_768:
                 del self.streams[next(iter(self.streams))]
             known = self.streams[name] = StreamState()
         return known

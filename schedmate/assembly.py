@@ -1,7 +1,11 @@
 """Builds the components of the packages from the settings."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from processors.classify.classifier import LineClassifier
 from processors.classify.embedder import Embedder
@@ -15,14 +19,18 @@ from processors.job import JobProcessor
 from processors.node import NodeProcessor
 from processors.read.roles import Proposer
 from processors.settings import ProcessorSettings
-from processors.stage import StageSettings
+from processors.stage import AnyStage, Stage, StageSettings
+from processors.stages import SHIPPED, in_order
 from processors.stream_reader import StreamReader
 from processors.track.tracker import MetricTracker
+from schedmate_records import BY_NAME
+from streams.rights import ROLES
 from streams.transport import Producer
 
 from .formats.files import configured_formats
-from .plugins.plugins import EMBEDDERS, PluginError, load_plugin
-from .plugins.stages import installed_stages
+from .plugins.contained_stage import ContainedStage, ContainedStageMetrics
+from .plugins.loading import check_plugin, load_usable
+from .plugins.plugins import EMBEDDERS, STAGES, PluginError, load_plugin
 from .settings.settings import PluginSections, Settings, SettingsError
 
 
@@ -66,7 +74,7 @@ def job_processor(
                 ),
             ),
         ),
-        installed_stages(
+        _installed_stages(
             StageSettings(settings, signatures=signatures(settings), failure_table=failure_table(settings)),
             sections or PluginSections(),
         ),
@@ -153,3 +161,43 @@ def _embedder(settings: ProcessorSettings) -> Embedder | None:
         return open_embedder(settings.embedder, settings.embedder_model, settings.embedder_url)
     except (ImportError, OSError, ValueError, PluginError) as error:
         raise SettingsError(f"processors.embedder = {settings.embedder}: {error}") from error
+
+
+def _installed_stages(settings: StageSettings, sections: PluginSections) -> list[AnyStage]:
+    """Return all stages, in order. A stage of another distribution that cannot be used is logged and left out.
+
+    Args:
+        settings: What every stage is made from; `section` is read from `sections` for each.
+        sections: The sections of plugins.
+
+    Raises:
+        PluginError: A stage that ships is not registered.
+        SettingsError: A value in the section of a stage is refused.
+    """
+
+    def create(name: str, kind: Any) -> AnyStage:
+        check_plugin(name, kind, Stage, "stage")
+        section = sections.read(name, kind.settings)
+        made: AnyStage = kind.from_settings(replace(settings, section=section))
+        if kind in SHIPPED:
+            return made
+        _check_interface(made)
+        return ContainedStage(made, metrics)
+
+    metrics = ContainedStageMetrics()
+    found = load_usable(STAGES, "stage", create)
+    if missing := {kind.name for kind in SHIPPED} - {stage.name for stage in found}:
+        raise PluginError(f"expected the stages {', '.join(sorted(missing))} to be registered: install schedmate again")
+    return in_order(found)
+
+
+def _check_interface(stage: AnyStage) -> None:
+    """Raise `PluginError` for a state without defaults, and for topics that are not keyed by job or that a worker may not read."""
+    try:
+        msgspec.json.decode(msgspec.json.encode(stage.state()), type=stage.state)
+    except (AttributeError, TypeError, msgspec.MsgspecError) as error:
+        raise PluginError(f"expected a Struct with defaults as the state of the stage {stage.name}: {error}") from error
+    readable = {name for name in ROLES["worker"].reads if name in BY_NAME and BY_NAME[name].key == "job"}
+    if unknown := set(stage.inputs) - readable:
+        names = ", ".join(sorted(unknown))
+        raise PluginError(f"expected inputs of the stage {stage.name} among {', '.join(sorted(readable))}; got {names}")

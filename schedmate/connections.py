@@ -13,9 +13,6 @@ from .settings.settings import KafkaSection, SettingsError
 
 Answer = TypeVar("Answer")
 
-RETRY_LIMIT_S = 2.0
-"""A service starts so soon after its broker does; a try costs one connection."""
-
 
 def kafka_connection(settings: KafkaSection) -> Connection:
     """Return how to reach Kafka. Raises `SettingsError` where no broker is named."""
@@ -36,7 +33,8 @@ def kafka_connection(settings: KafkaSection) -> Connection:
 
 def wait_for_broker(ask: Callable[[], Answer], stop: Event) -> Answer:
     """Return what `ask` returns; a broker that is away is waited for, until `stop` is set: then `BrokerUnavailable` passes."""
-    return retry(ask, Outage("Kafka", limit_s=RETRY_LIMIT_S), on=BrokerUnavailable, stop=stop)
+    # A service starts within 2 s of its broker; a try costs one connection.
+    return retry(ask, Outage("Kafka", limit_s=2.0), on=BrokerUnavailable, stop=stop)
 
 
 def permitted(settings: KafkaSection, role: str, stop: Event) -> Connection:

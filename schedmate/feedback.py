@@ -20,7 +20,7 @@ from schedmate_records import (
     decode,
     encode,
 )
-from sinks.clickhouse import QueryResult, ask
+from sinks.clickhouse.queries import QueryResult, ask
 from streams.accept import accept
 from streams.kafka import read_back
 from streams.transport import write_records

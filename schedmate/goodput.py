@@ -8,7 +8,7 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from sinks.clickhouse import run
+from sinks.clickhouse.queries import run
 
 Row = Mapping[str, Any]
 Table = tuple[str, Sequence[str], list[list[object]]]
@@ -16,7 +16,6 @@ Table = tuple[str, Sequence[str], list[list[object]]]
 
 GROUPS = ("month", "user", "cause", "size", "job")
 """Groupings of the report: the whole month first."""
-_LOSSES = ("failures_gpu_hours", "starting_gpu_hours", "hangs_gpu_hours", "checkpoints_gpu_hours")
 _COLUMNS = ("failed", "GPU h", "goodput", "failures", "start", "hang", "save", "queue h", "MTTF h")
 """Short names: the table fits into 80 columns."""
 _NODES = ("node", "failures", "MTTF h", "job h", "last cause")
@@ -128,7 +127,10 @@ def _rows(client: Client, question: str, **given: str) -> list[Row]:
 
 def _cells(row: Row) -> list[object]:
     known = row["gpu_hours"] - row["unknown_gpu_hours"]
-    lost = [_share(row[name] / known if known else None) for name in _LOSSES]
+    lost = [
+        _share(row[name] / known if known else None)
+        for name in ("failures_gpu_hours", "starting_gpu_hours", "hangs_gpu_hours", "checkpoints_gpu_hours")
+    ]
     waits = [_hours(row["queued_hours"]), _hours(row["mttf_hours"])]
     return [
         row["group"].replace("_", " "),

@@ -10,13 +10,10 @@ from schedmate_records import AlarmKind
 from .times import short_span
 
 if TYPE_CHECKING:
-    from sinks.redis import JobStatus
+    from sinks.redis.status import JobStatus
 
 Phase = Literal["unknown", "queued", "running", "ended"]
 """What schedulers and pipes reported last of an attempt; `unknown` where neither reported it."""
-
-UNSEEN_S = 3600.0
-"""Seconds without progress after which a job is taken as ended that no scheduler or pipe reports: its pipe may have been killed."""
 
 
 class StateWord(StrEnum):
@@ -72,8 +69,6 @@ _BY_CAUSE: Mapping[str, StateWord] = {
     "node_fail": StateWord.NODE_FAILURE,
 }
 """Causes that state how the attempt ended, where the scheduler does not."""
-_ON_PURPOSE = frozenset({"cancelled_by", "cancelled", "keyboard_interrupt", "sigint", "ci_job_cancelled"})
-"""Causes that show a person's decision, where no scheduler states how the attempt ended."""
 
 
 class StateAlarm(NamedTuple):
@@ -145,7 +140,8 @@ def job_state(
     """
     if phase == "queued":
         return JobState(StateWord.QUEUED, since=changed)
-    if phase == "unknown" and (changed is None or now - changed > UNSEEN_S):
+    # A job that no scheduler or pipe reports has ended after an hour without progress: its pipe may have been killed.
+    if phase == "unknown" and (changed is None or now - changed > 3600.0):
         return JobState(StateWord.OUTCOME_UNKNOWN, since=changed)
     described = [each for each in alarms if each.describes(ended if phase == "ended" else None)]
     if phase == "ended":
@@ -175,7 +171,8 @@ def _end_word(scheduler_state: str, exit_code: int | None, signal: int | None, c
         return _BY_SCHEDULER[reported]
     if cause in _BY_CAUSE:
         return _BY_CAUSE[cause]
-    if cause in _ON_PURPOSE and not reported:
+    # These causes show a person's decision, where no scheduler states how the attempt ended.
+    if cause in {"cancelled_by", "cancelled", "keyboard_interrupt", "sigint", "ci_job_cancelled"} and not reported:
         return StateWord.CANCELLED
     if cause or exit_code or signal or reported == "FAILED":
         return StateWord.FAILED

@@ -10,7 +10,8 @@ from urllib.parse import quote
 from clickhouse_connect.driver.client import Client
 
 from sinks import TablesMissing
-from sinks.clickhouse import find_job, newest_attempt
+from sinks.clickhouse.incarnations import find_job
+from sinks.clickhouse.lines import newest_attempt
 
 _AROUND_MS = 600_000
 """Time before and after a verdict, in milliseconds."""

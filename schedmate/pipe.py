@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from streams.producers.environment import Identity
 
 OPTIONS = ("job", "attempt", "rank", "node", "socket", "log")
-BROKERS = "SCHEDMATE_KAFKA__BROKERS"
 
 
 def start(arguments: Sequence[str], file: str | None = None, changes: Sequence[str] = ()) -> None:
@@ -124,7 +123,7 @@ def read_settings(
         faults.append(f"expected a path for producer.socket, got {short_repr(socket)}: it is left out")
         socket = ""
     numbers = {name: checked_number(name, value, faults) for name, value in found.items()}
-    broker_named = broker_named or BROKERS in given or "kafka.brokers" in flags
+    broker_named = broker_named or "SCHEDMATE_KAFKA__BROKERS" in given or "kafka.brokers" in flags
     return str(directory), numbers, clusters, (socket, broker_named)
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from sinks.clickhouse import ask
+from sinks.clickhouse.queries import ask
 
-from .explain import JobFacts, JobRecords, facts_of, read_records
+from .explain.facts import JobFacts, facts_of
+from .explain.records import JobRecords, read_records
 from .job_state import StateWord
 from .times import short_span
 
@@ -34,13 +35,6 @@ _GPUS = (
     "WHERE node IN {nodes:Array(String)} AND has(jobs, {job:String}) "
     "AND time BETWEEN fromUnixTimestamp64Micro({started:Int64}, 'UTC') AND fromUnixTimestamp64Micro({ended:Int64}, 'UTC')"
 )
-COLUMNS = ("", "requested", "used")
-_LOW_USE = 0.5
-"""Share of GPU time with a working kernel below which the advice is about idle GPUs."""
-_SHORT = 0.5
-"""Share of the time limit below which the advice is to request less."""
-_LITTLE_MEMORY = 0.25
-"""Share of the GPU memory at its peak below which the advice is about the batch size."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +90,7 @@ class ReportCard:
             ["CPUs", _number(self.cpus), None],
             ["memory", None if self.memory_gib is None else f"{self.memory_gib:.4g} GiB", None],
         ]
-        return f"Job {self.job}{named}, attempt {self.attempt}{user}: {self.state}", COLUMNS, rows
+        return f"Job {self.job}{named}, attempt {self.attempt}{user}: {self.state}", ("", "requested", "used"), rows
 
     @property
     def advice(self) -> str:
@@ -110,13 +104,16 @@ class ReportCard:
             yield "Request more memory, or use less: fewer data workers, or a smaller batch."
         if self.word.is_failure:
             yield f"`schedmate explain {shlex.quote(self.job)}` shows why it failed and what to do."
-        if self.idle is not None and self.idle > 1 - _LOW_USE:
+        # The advice is about idle GPUs where less than half of the GPU time has a working kernel.
+        if self.idle is not None and self.idle > 0.5:
             yield f"Its GPUs were idle for {self.idle:.0%} of the time: request fewer, or check data loading and evaluation."
-        if self.gpu_memory is not None and self.gpu_memory < _LITTLE_MEMORY:
+        # The advice is about the batch size where the peak is below a quarter of the GPU memory.
+        if self.gpu_memory is not None and self.gpu_memory < 0.25:
             yield f"It used {self.gpu_memory:.0%} of its GPUs' memory at most: try a larger batch or a smaller GPU."
         if self.word is StateWord.COMPLETED and self.ran_s is not None and self.time_limit_s is not None:
             share = self.ran_s / self.time_limit_s
-            if share < _SHORT:
+            # The advice is to request less where less than half of the time limit was used.
+            if share < 0.5:
                 yield f"It used {share:.0%} of its time limit: with a shorter limit it may start earlier."
         if self.working is None:
             yield "No GPU samples of this job are on record, so its use of GPUs is not known."

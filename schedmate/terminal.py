@@ -11,9 +11,6 @@ from contextlib import contextmanager
 from typing import NoReturn
 from unicodedata import category
 
-_ACTIVE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Unicode's categories of controls, of marks without a shape (direction, width), of halves of pairs, and of separators."""
-
 
 def printable(text: str) -> str:
     """Return `text` with everything that would act on a terminal as a visible escape; tabs and newlines stay."""
@@ -35,7 +32,8 @@ def json_safe(text: str) -> str:
 
 
 def _acts(letter: str) -> bool:
-    return category(letter) in _ACTIVE
+    # Controls, marks without a shape (direction, width), halves of pairs, and separators.
+    return category(letter) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 def _escape(letter: str) -> str:

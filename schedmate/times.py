@@ -6,7 +6,6 @@ from datetime import datetime
 
 from .settings.settings import SettingsError
 
-_UNITS = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
 _SUFFIXES = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
@@ -26,7 +25,7 @@ def ago(moment: datetime, now: float | None = None) -> str:
 
 def span(seconds: float) -> str:
     """Return a time in the largest unit that fits: `3 minutes`; nothing below a second."""
-    for unit, size in _UNITS:
+    for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)):
         if count := int(seconds // size):
             return f"{count} {unit}{'s' if count > 1 else ''}"
     return ""

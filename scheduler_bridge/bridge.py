@@ -20,7 +20,7 @@ from .bundle import Bundles
 from .execution import Execution
 from .journal import Journal
 from .metrics import BridgeMetrics
-from .preemption import Preemption
+from .preemption.look import Preemption
 from .proposals import Proposals
 from .review import DecisionReview
 from .schedulers import Actuator

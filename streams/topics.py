@@ -53,7 +53,6 @@ _STATE = {
 
 # Decisions and quotas are few and their order counts; one partition means that one bridge acts and any other waits. Operators' commands
 # are fewer, and every bridge reads them all.
-_SINGLE = {"decisions", "decision-results", "approvals", "quotas", "formats"}
 _DAYS = {
     "job-logs": 3,
     "node-logs": 3,
@@ -70,7 +69,11 @@ format is asked about once: every worker reads all of them when it starts."""
 # Results, decisions and events are few: ClickHouse may be away for two weeks before any of them is lost.
 LAYOUTS: tuple[TopicLayout, ...] = (
     *(
-        TopicLayout(topic.name, 1 if topic.name in _SINGLE else None, _plain(_DAYS.get(topic.name, 14)))
+        TopicLayout(
+            topic.name,
+            1 if topic.name in {"decisions", "decision-results", "approvals", "quotas", "formats"} else None,
+            _plain(_DAYS.get(topic.name, 14)),
+        )
         for topic in TOPICS
     ),
     *(TopicLayout(name, None, _STATE) for name in STATE_TOPICS),

@@ -20,7 +20,7 @@ from benchmarks.chaos.replay import MADE, Replayed, identity
 from schedmate.assembly import job_processor
 from schedmate.settings.settings import Settings
 from schedmate_records import EventKind, InvalidRecord, JobEvent, JobReference, LogChunk, decode
-from sinks.clickhouse import TABLE_OF
+from sinks.clickhouse.tables import TABLE_OF
 from streams.accept import accept
 from streams.transport import Message
 

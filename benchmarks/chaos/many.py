@@ -22,7 +22,7 @@ from schedmate_records import Action, Decision, DecisionResult, EventKind, JobEv
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.schedulers.slurm.actuator import SlurmActuator, SlurmSettings
 from scheduler_bridge.schedulers.slurm.client import SlurmClient, SlurmCommands, SlurmJob
-from scheduler_bridge.schedulers.slurm.events import SlurmWatcher
+from scheduler_bridge.schedulers.slurm.events.watcher import SlurmWatcher
 from streams.transport import Outgoing
 from tests.servers.slurm import NODES, Slurm, running
 

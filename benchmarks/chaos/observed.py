@@ -11,7 +11,8 @@ from kafka.errors import KafkaError
 
 from benchmarks.chaos.replay import verdict_identity
 from schedmate_records import BY_NAME, TOPICS
-from sinks.clickhouse import STORED_TOPICS, TABLE_OF, open_client
+from sinks.clickhouse.client import open_client
+from sinks.clickhouse.tables import STORED_TOPICS, TABLE_OF
 from streams.kafka import Connection, read_back
 from streams.transport import Message
 

@@ -63,7 +63,7 @@ def main() -> None:
             continue
         history = read(wanted.traces)
         if wanted.before_test:
-            history = history.until(round(history.hours * (1 - TEST)))
+            history = history.first_hours(round(history.hours * (1 - TEST)))
         first = round(history.hours * (1 - TEST))
         table = Table(
             *COLUMNS,
@@ -98,7 +98,7 @@ def measure(model: Forecaster, history: DemandHistory, first: int, horizon: int)
     Time is the processor's, of all threads.
     """
     started = time.process_time()
-    model.fit(history.until(first), horizon)
+    model.fit(history.first_hours(first), horizon)
     seconds = time.process_time() - started
     last = history.hours - horizon + 1
     found: list[Forecast] = []

@@ -99,9 +99,9 @@ def _independent(forecast: Forecast) -> Floats:
 def _by_hour(forecaster: Forecaster, demand: Floats, quantile: Callable[[Forecast], Floats]) -> Floats:
     """Learn from the first hours, and return the quantile of each later hour."""
     history = DemandHistory(demand, datetime(2024, 1, 1), tuple((f"{row}",) for row in range(len(demand))))
-    forecaster.fit(history.until(LEARN_H), 1)
+    forecaster.fit(history.first_hours(LEARN_H), 1)
     windows = history.windows(forecaster.length, 1, LEARN_H, LEARN_H + TEST_H)
-    rows = [windows.take(np.flatnonzero(windows.made == hour)) for hour in range(LEARN_H, LEARN_H + TEST_H)]
+    rows = [windows.select(np.flatnonzero(windows.made == hour)) for hour in range(LEARN_H, LEARN_H + TEST_H)]
     return np.array([float(quantile(forecaster.forecast(each))[0]) for each in rows])
 
 

@@ -14,7 +14,9 @@ import urllib.request
 from pathlib import Path
 
 from benchmarks.web.history import fill
-from sinks.clickhouse import migrate, open_client, queries
+from sinks.clickhouse.client import open_client
+from sinks.clickhouse.migrate import migrate
+from sinks.clickhouse.queries import queries
 from tests.servers.web import web_server
 
 VIEWS = (

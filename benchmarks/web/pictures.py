@@ -13,7 +13,7 @@ from PIL import Image
 from playwright.sync_api import ViewportSize, sync_playwright
 
 from processors.diagnose import load
-from sinks.clickhouse import open_client
+from sinks.clickhouse.client import open_client
 from tests.servers.web import web_server
 
 IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"

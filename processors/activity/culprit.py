@@ -14,15 +14,6 @@ from schedmate_records import GpuState
 from ..classified_chunk import ClassifiedChunk
 from .held import HeldGpus
 
-RANKS = 1024
-"""Ranks whose progress is followed; in a job of more, lines name no rank."""
-SPOKE = 3
-"""A rank that showed progress in fewer chunks does not print regularly."""
-EARLIER_S = 5.0
-"""The first to fall silent was so much earlier than the next at least,"""
-EARLIER = 2.0
-"""and so many times the usual time between its chunks."""
-
 
 class RankProgress(msgspec.Struct, array_like=True):
     """When a rank showed progress: first and last, in how many chunks, and where it runs."""
@@ -44,19 +35,22 @@ class RankLines(msgspec.Struct):
         known = self.ranks.get(chunk.rank)
         if known is not None:
             known.last, known.chunks = max(known.last, chunk.newest), known.chunks + 1
-        elif len(self.ranks) < RANKS:
+        # In a job of more than 1,024 ranks, lines name no rank.
+        elif len(self.ranks) < 1024:
             self.ranks[chunk.rank] = RankProgress(chunk.newest, chunk.newest, 1, chunk.node)
         else:
             self.many = True
 
     def first_silent(self) -> int | None:
         """Return the rank that stopped before all others, where one did."""
-        regular = {rank: each for rank, each in self.ranks.items() if each.chunks >= SPOKE}
+        # A rank that showed progress in fewer chunks does not print regularly.
+        regular = {rank: each for rank, each in self.ranks.items() if each.chunks >= 3}
         if self.many or len(regular) < 2:
             return None
         (rank, first), (_, second) = sorted(regular.items(), key=lambda item: (item[1].last, item[0]))[:2]
         gap = median((each.last - each.first) / (each.chunks - 1) for each in regular.values())
-        return rank if second.last - first.last > max(EARLIER_S, EARLIER * gap) else None
+        # The rank fell silent 5 s before the next one, and twice the usual time between its chunks.
+        return rank if second.last - first.last > max(5.0, 2.0 * gap) else None
 
 
 @dataclass(frozen=True)

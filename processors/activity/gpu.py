@@ -14,10 +14,6 @@ WINDOW_S = 60.0
 """Two samples of work within so long are work: what waits for data between its steps is not idle."""
 IDLE_PERCENT = 1
 """Utilisation of a GPU without a kernel at most, and memory utilisation of one whose kernel waits."""
-BUSY_PERCENT = 90
-"""Utilisation of a GPU whose kernel never ends at least (an H100: 100 %, and 0 % of the memory; benchmarks/gpu)."""
-WAITING_POWER = 0.5
-"""Such a kernel draws at most so much of what the GPU drew at work (126 of 620 W); one that computes in caches alone draws more."""
 
 
 def state_of(sample: GpuSample, working_watts: float) -> GpuState:
@@ -27,11 +23,13 @@ def state_of(sample: GpuSample, working_watts: float) -> GpuState:
         return GpuState.UNKNOWN
     if kernel <= IDLE_PERCENT:
         return GpuState.IDLE if (memory or 0) <= IDLE_PERCENT else GpuState.WORKING
-    if kernel < BUSY_PERCENT or (memory or 0) > IDLE_PERCENT:
+    # A kernel that never ends keeps an H100 at 100 %, and its memory at 0 % (benchmarks/gpu).
+    if kernel < 90 or (memory or 0) > IDLE_PERCENT:
         return GpuState.WORKING
     if memory is None:
         return GpuState.UNKNOWN
-    saves = sample.power_watts is None or sample.power_watts <= WAITING_POWER * working_watts
+    # Such a kernel drew 126 W where work draws 620 W. A kernel that computes in caches alone draws more than half.
+    saves = sample.power_watts is None or sample.power_watts <= 0.5 * working_watts
     return GpuState.WAITING if saves else GpuState.UNKNOWN
 
 

@@ -22,12 +22,6 @@ from .held import HeldGpus
 
 EXPLAINED_S = 1800.0
 """A phase explains a silence for so long."""
-TIMES_SAVE = 5.0
-"""A save explains so many times the usual duration of a save."""
-LINES = 3
-"""Lines after the newest progress that are looked at."""
-_LONGEST = 400
-"""Characters of a template that are searched for a phase. It bounds the time for a line."""
 
 
 class SideWork(StrEnum):
@@ -71,8 +65,10 @@ class SideWorkState(msgspec.Struct):
         progress = chunk.classes.rfind(PROGRESS)
         if progress >= 0:
             self.phase = None
-        for index in range(max(len(chunk.lines) - LINES, progress + 1), len(chunk.lines)):
-            phase = phase_of(chunk.templates[index][:_LONGEST])
+        # Three lines after the newest progress are searched.
+        for index in range(max(len(chunk.lines) - 3, progress + 1), len(chunk.lines)):
+            # The search for a phase reads 400 characters, which bounds the time for a line.
+            phase = phase_of(chunk.templates[index][:400])
             if phase is not None:
                 self.phase = None if phase is SideWork.OVER else phase
 
@@ -90,7 +86,8 @@ class SideWorkState(msgspec.Struct):
     def explained_s(self) -> float:
         """Seconds of silence that it explains."""
         if self.saving and self.save_s is not None:
-            return min(TIMES_SAVE * self.save_s, EXPLAINED_S)
+            # A save explains a silence of five times the usual duration of a save.
+            return min(5.0 * self.save_s, EXPLAINED_S)
         return EXPLAINED_S if self.now else 0.0
 
 
@@ -102,8 +99,6 @@ def phase_of(template: str) -> SideWork | None:
     return next((phase for phase, pattern in _BEGINS if pattern.search(template)), None)
 
 
-GAPS = 16
-"""Gaps between reports that are remembered."""
 LEAST_GAPS = 3
 """Minimum number of gaps for a limit."""
 TIMES_USUAL, TIMES_LONGEST = 10.0, 2.5
@@ -132,7 +127,7 @@ class Silence(msgspec.Struct):
         if step is not None and step == self.step:
             return False
         if self.time and time > self.time:
-            self.gaps = [*self.gaps, time - self.time][-GAPS:]
+            self.gaps = [*self.gaps, time - self.time][-16:]
             self.longest = max(self.longest, time - self.time)
         self.step, self.evidence = step, evidence
         self.time = max(time, self.time)

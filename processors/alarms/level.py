@@ -11,8 +11,6 @@ from ..read.robust import median
 
 KEPT = 64
 """Numbers remembered. Once as many are above the level, they are the new level."""
-_SIGMA = 1.4826
-"""Makes the median absolute deviation of normal noise its standard deviation."""
 
 
 class Crossing(Enum):
@@ -91,4 +89,5 @@ class Level(msgspec.Struct):
 def deviations(values: Sequence[float], count: float) -> float:
     """Return how much `count` robust standard deviations of `values` are (median absolute deviation)."""
     middle = median(values)
-    return count * _SIGMA * median(abs(value - middle) for value in values)
+    # 1.4826 times the median absolute deviation of normal noise is its standard deviation.
+    return count * 1.4826 * median(abs(value - middle) for value in values)

@@ -15,14 +15,10 @@ from ..track.not_finite import is_not_finite
 from .level import Crossing, Level, deviations
 from .standing import Seen, StandingAlarms
 
-SPACED_S = 10.0
-"""Step times are medians of many reports: those nearer to each other than this, in seconds, repeat each other."""
 SURE = 0.5
 """Step times below this confidence raise no alarm."""
 UNMEASURED = 5
 """First reports of a job of which a loss that is no number is no alarm: an average over nothing yet is printed as NaN."""
-LAGGING = 5
-"""Looks at all ranks in a row that make the same one a straggler."""
 
 
 class AlarmState(StandingAlarms):
@@ -159,7 +155,8 @@ class AlarmMonitor(Stage[AlarmState]):
         seconds = metric.step_time_s
         if seconds is None or metric.confidence < SURE or state.pace_rank not in (None, metric.rank):
             return None
-        if metric.time < state.pace_time + SPACED_S:
+        # Step times are medians of many reports: those within 10 s repeat each other.
+        if metric.time < state.pace_time + 10.0:
             return None
         state.pace_rank, state.pace_time = metric.rank, metric.time
         level, usual, before = state.pace, state.pace.usual, state.pace.evidence
@@ -199,7 +196,8 @@ class AlarmMonitor(Stage[AlarmState]):
         if ranks.slowest != state.slowest or not state.lagging:
             state.slowest, state.lagging, state.lagging_since = ranks.slowest, 0, metric.time
         state.lagging += 1
-        if state.lagging < LAGGING:
+        # A rank is a straggler once five looks at all ranks in a row find it the slowest.
+        if state.lagging < 5:
             return None
         return self._raise(AlarmKind.STRAGGLER, state.lagging_since, seen, position, state)
 

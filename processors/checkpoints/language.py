@@ -11,12 +11,6 @@ from typing import NamedTuple
 from . import words
 from .places import TOKEN, Place, nouns, place, strip, value
 
-CLAUSE = 40
-"""Words of a clause at most: what is longer is prose or data."""
-DEPTH = 4
-"""Maximum depth of nested parentheses."""
-SHORT = 9
-"""Words of a clause that names no path and saves a model: `training complete, model saved`."""
 NUMBER = "<number>"
 _PLACES = {kind.value: kind for kind in Place}
 _ENDS = frozenset("(),;|[]{}")
@@ -56,7 +50,8 @@ def read(text: str) -> SaveWords:
     background = False
     for clause in _clauses(text):
         background = background or not words.ASYNCHRONOUS.isdisjoint(clause)
-        if found is None and len(clause) <= CLAUSE:
+        # A longer clause is prose or data.
+        if found is None and len(clause) <= 40:
             found = _clause(clause)
     if found is SaveReport.COMPLETE and background and ("staging" in text or "staged" in text):
         found = SaveReport.PART  # the copy in memory is complete
@@ -72,7 +67,7 @@ def _clauses(text: str) -> Iterator[list[str]]:
     around: list[list[str]] = []
     for found in TOKEN.finditer(text):
         piece = found[0]
-        if piece == "(" and len(around) < DEPTH:
+        if piece == "(" and len(around) < 4:
             around.append(clause)
             clause = []
             continue
@@ -169,7 +164,8 @@ def _is_checkpoint(clause: Sequence[str], at: int) -> bool:
     if not words.MODEL.isdisjoint(what):
         if places or (clause[at] in words.OF_ANYTHING and words.SHARDS.isdisjoint(what)):
             return any(one is not Place.OTHER for one in places)
-        return len(clause) <= SHORT
+        # A clause without a path is short if it reports a saved model: `training complete, model saved`.
+        return len(clause) <= 9
     if clause[at] in words.SAVE or not set(behind) <= _GENERIC or (not behind and not set(what) <= _GENERIC):
         return False
     return any(one in {Place.CHECKPOINT, Place.SHARD, Place.TEMPORARY} for one in places)

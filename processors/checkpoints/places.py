@@ -9,7 +9,6 @@ from .words import CALLS, CHECKPOINT, ENDINGS, HELD, MODEL, NO_PATH, OTHER_ENDIN
 
 TOKEN = re.compile(r"[^\s\"'`()<>\[\]{},;|]+|[(),;|\[\]{}]")
 """A word, a path, or a mark that parts clauses."""
-_EDGES = ".:!?…*"
 _NAMED = re.compile(
     r"(?i)check-?point|ckpt|snapshot|(?:^|[/_.-])(?:global_?)?(?:step|iter|weights?)(?:ation|s)?(?:$|[/_.=-]?\d)"
 )
@@ -78,7 +77,7 @@ def nouns(token: str) -> list[str]:
 
 def strip(token: str) -> str:
     """Return `token` without the marks that stand around words."""
-    return token.rstrip(_EDGES).lstrip("*:")
+    return token.rstrip(".:!?…*").lstrip("*:")
 
 
 def value(token: str) -> str:

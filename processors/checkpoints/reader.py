@@ -17,8 +17,6 @@ _WORDS = Literals(
     [r"sav(?:e|ing)|writ(?:e|ing|ten)|wrote|dump|stor(?:e|ing)|persist|seriali|snapshot|check-?point|ckpt|renam"]
 )
 """Words of which each line about a save contains one."""
-CACHE_SIZE = 20_000
-"""Templates whose reading is remembered. It bounds memory; a template that was dropped is read again."""
 READ = 2000
 """Characters of a line in which step and path are looked for."""
 
@@ -46,7 +44,7 @@ class SaveLine(NamedTuple):
 class CheckpointReader:
     """Finds the lines that report saves. It caches results by template and holds no state of a job."""
 
-    def __init__(self, size: int = CACHE_SIZE) -> None:
+    def __init__(self, size: int = 20_000) -> None:
         self._known: GenerationCache[SaveWords] = GenerationCache(size)
 
     def find(

@@ -19,14 +19,6 @@ from .language import SaveReport
 from .reader import CheckpointReader, SaveLine
 from .saves import CheckpointsState, Save, SaveSource, durable, failed, started
 
-PAUSE_S = 1.0
-"""Minimum length of a pause that shows a save, in seconds. Higher values miss short saves, lower ones take noise for one."""
-PAUSE = 3.0
-"""Minimum length of a pause that shows a save, as a multiple of the usual time between two reports."""
-PART_S = 60.0
-"""In a job without progress, lines separated by so many seconds report two saves."""
-
-
 _IS_PROGRESS = bytes(letter == ord(PROGRESS) for letter in range(256))
 
 
@@ -108,7 +100,9 @@ def _progress(
     if save is not None and not save.progressed:
         save.progressed = True
         pause, usual = chunk.times[first] - save.time, state.usual_gap_s
-        shows = usual > 0 and pause >= max(PAUSE_S, PAUSE * usual)
+        # A pause of 1 s that is three times the usual one shows a save. A higher limit misses short saves, a lower one
+        # finds noise.
+        shows = usual > 0 and pause >= max(1.0, 3.0 * usual)
         if shows and not (save.is_over or save.asynchronous or state.completes):
             records = [durable(DurableBy.PROGRESS, _source(chunk, first, position), state, save, pause)]
     last = chunk.classes.rfind(PROGRESS, start, stop)
@@ -188,7 +182,8 @@ def _reports_save(save: Save, line: SaveLine, time: float, state: CheckpointsSta
     if save.step is not None and line.step is not None:
         return save.step == line.step
     if not save.progressed:
-        return state.reports > 0 or time - save.newest <= PART_S
+        # In a job without progress, lines more than 60 s apart report two saves.
+        return state.reports > 0 or time - save.newest <= 60.0
     if save.is_over:
         return False
     if not save.path or not line.path:

@@ -19,25 +19,13 @@ from schedmate_records import EventKind, Evidence, JobEvent, JobMetric, Position
 from ..stage import Stage, StageSettings
 from .spans import Measure, between, confidence
 
-PACKINGS = 8
-"""Packings of one job watched at once; further ones are untrackable."""
-RANKS = 4
-"""Ranks whose newest metrics are remembered; the first ones that report."""
 NEWEST = 12
 """Metrics kept of a rank. With `SPACED_S` between them, the older ones cover 25 s: a packing event arrives after later metrics."""
 SPACED_S = 2.5
 """Minimum time between two of the older metrics, in seconds. A job may print several metrics a second, and schedulers round the time of a
 packing down to a second."""
-TYPICAL = 3
-"""Metrics whose median is the step time before a packing: a single one may be a job's slow first steps, or a pause."""
 LEAST, MOST = 5, 12
 """Newest spans after a packing that are compared with those before it: pauses come in twos (an evaluation, then a checkpoint)."""
-FEWEST = 2
-"""Spans before a packing with fewer of which nothing is ever certain."""
-CERTAIN = 0.95
-"""Minimum confidence for reporting a slowdown."""
-SLOWER = 4
-"""The reported slowdown is the 25th percentile of the spans, because pauses make some of the spans slower."""
 
 
 class StepTimes(msgspec.Struct):
@@ -178,11 +166,13 @@ class InterferenceMonitor(Stage[InterferenceState]):
         before = best.before(event.time) if best else []
         by_steps = bool(before) and before[-1].step is not None
         spans = between(before, by_steps=by_steps, steady=True)
-        if best is None or len(spans) < FEWEST or len(state.packings) >= PACKINGS:
+        # With fewer than two spans before a packing nothing is certain.
+        if best is None or len(spans) < 2 or len(state.packings) >= 8:
             self.metrics.untrackable.inc()
             return
         last = before[-1]
-        typical_s = median_low(one.step_time_s for one in before[-TYPICAL:])
+        # A single metric may be one of a job's slow first steps, or of a pause.
+        typical_s = median_low(one.step_time_s for one in before[-3:])
         made = int((event.time - last.time) / typical_s)
         state.packings.append(
             Packing(
@@ -259,9 +249,10 @@ class InterferenceMonitor(Stage[InterferenceState]):
         looks = [one.after_spans[-count:] for count in range(LEAST, len(one.after_spans) + 1)]
         judged = [(confidence(one.before_spans, spans, self.threshold), spans) for spans in looks]
         sure, spans = max(judged, key=itemgetter(0), default=(0.0, []))
-        if sure < CERTAIN or one.before_s >= self.threshold * metric.step_time_s:
+        if sure < 0.95 or one.before_s >= self.threshold * metric.step_time_s:
             return []
-        after_s = max(metric.step_time_s, sorted(spans)[len(spans) // SLOWER])
+        # The reported slowdown is the 25th percentile of the spans, because pauses make some of the spans slower.
+        after_s = max(metric.step_time_s, sorted(spans)[len(spans) // 4])
         ratio = one.before_s / after_s
         self.metrics.slowed.inc()
         steps = metric.step - one.step if metric.step is not None and one.step is not None else 0
@@ -298,7 +289,8 @@ class InterferenceMonitor(Stage[InterferenceState]):
         measure = Measure.from_metric(metric)
         pace = next((one for one in state.paces if one.rank == metric.rank), None)
         if pace is None:
-            if len(state.paces) >= RANKS:
+            # The first four ranks that report suffice.
+            if len(state.paces) >= 4:
                 return
             pace = StepTimes(metric.rank)
             state.paces.append(pace)

@@ -44,10 +44,6 @@ def _ways(one: int, other: int) -> tuple[int, ...]:
     return tuple(counts)
 
 
-SHORTEST_S = 1.5
-"""Minimum length of a span. Lines come in bursts, so that shorter spans are inaccurate."""
-
-
 class Measure(msgspec.Struct, frozen=True, gc=False):
     """A usable metric. `since`: where its window begins."""
 
@@ -91,7 +87,8 @@ def between(measures: Iterable[Measure], *, by_steps: bool, steady: bool = False
             steps = (one.step or 0) - (last.step or 0)
             if not one.follows(last):
                 last = one
-            elif steps and one.time >= last.time + SHORTEST_S:
+            # Lines come in bursts: spans below 1.5 s are inaccurate.
+            elif steps and one.time >= last.time + 1.5:
                 pace = (one.time - last.time) / steps
                 spans.append(min(pace, one.step_time_s) if steady else pace)
                 last = one

@@ -21,7 +21,6 @@ _MARKER = re.compile(
     r"\[(?=/?(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|THINK|gMASK)\])"
 )
 _PLAIN = re.compile(r"[ -;=?-~]*")
-_KINDS = ("C", "Zl", "Zp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +54,6 @@ def _escaped(each: str) -> str:
     kind = unicodedata.category(each)
     if each == "\t" or kind == "Zs":
         return " "
-    if kind.startswith(_KINDS):
+    if kind.startswith(("C", "Zl", "Zp")):
         return f"\\u{ord(each):04x}"
     return each

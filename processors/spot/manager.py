@@ -14,9 +14,9 @@ from typing import Protocol
 from ..eviction import Need, NodeResources, Share, least_loss, weigh
 from .cluster import Node, Request, needed, suits
 from .estimator import DemandEstimator, DemandForecast, Estimator
+from .forecast.demand import Floats
 from .placement import choose_node
 from .preemption import SpotHistory, preempt
-from .quota import inventory, next_safety, spot_quota
 from .settings import HOUR, GfsSettings
 
 
@@ -26,10 +26,6 @@ def order(request: Request, submit_s: float) -> tuple[float, float, float]:
     The paper does not name a direction. Large pods are those that fragmentation keeps out, so they come first.
     """
     return -request.gpus, -request.pods, submit_s
-
-
-HEADROOM = 2
-"""GPUs that stay idle for each eviction of the last hour: the best of 1, 2 and 4 on the simulator's seeds 0 to 2, at the highest load."""
 
 
 class QuotaView(Protocol):
@@ -214,7 +210,9 @@ class HeadroomGfs(Gfs):
         """Return the GPUs that spot jobs may have until the next update."""
         while self._evicted_at and self._evicted_at[0] <= view.now - HOUR:
             self._evicted_at.popleft()
-        return max(0.0, view.idle + view.spot_gpus - HEADROOM * len(self._evicted_at))
+        # Two GPUs stay idle for each eviction of the last hour: the best of 1, 2 and 4 on the simulator's seeds 0 to 2
+        # at the highest load.
+        return max(0.0, view.idle + view.spot_gpus - 2 * len(self._evicted_at))
 
     def evictions(self, view: ClusterView, request: Request) -> tuple[Sequence[str], Sequence[int]] | None:
         """Return who goes, as the bridge would choose, and the node of each pod then; None where nothing helps."""
@@ -235,3 +233,50 @@ class HeadroomGfs(Gfs):
             return None
         self._evicted_at += [view.now] * len(found.victims)
         return sorted(found.victims), [int(name) for name in found.nodes]
+
+
+def inventory(capacity: float, total: Floats) -> float:
+    """Return f(p, H): the GPUs that high-priority jobs will not need in the guaranteed hours (Eq. 9).
+
+    Eq. 9 as printed differs in two ways. It reads C - max(C, ...), which is never positive; the text states that the inventory is 0 if
+    demand exceeds C, so this uses min. It adds the p-quantiles of the organisations, which assumes that all of them peak together; the
+    authors' published code takes one quantile of the cluster's demand (Sjtucitlab/Spot, `update_spot_quota`), and so does this. Their code
+    adds means and variances of the organisations; here the total is forecast directly, which assumes nothing of their correlation.
+
+    Args:
+        capacity: GPUs of the cluster (C).
+        total: p-quantile of the cluster's demand in GPUs, one value for each hour.
+    """
+    return capacity - min(capacity, float(total.max()))
+
+
+def spot_quota(available: float, safety: float, idle: float, spot_gpus: float) -> float:
+    """Return the GPUs that spot jobs may have in all (Eq. 10).
+
+    Args:
+        available: f(p, H).
+        safety: The safety coefficient eta.
+        idle: GPUs without a job (S0).
+        spot_gpus: GPUs of spot jobs (Sa).
+    """
+    return min(available * safety, idle + spot_gpus)
+
+
+def next_safety(safety: float, eviction_rate: float, longest_wait_s: float, settings: GfsSettings) -> float:
+    """Return the safety coefficient for the next interval (Eq. 11), within its bounds.
+
+    As printed, the eviction rate is compared with the guarantee p = 0.9. A rate of 0.9 is no target: what is meant is the rate that the
+    guarantee tolerates, 1 - p.
+
+    Args:
+        safety: The present one.
+        eviction_rate: Evictions over evictions and guaranteed periods that were kept (e).
+        longest_wait_s: Longest wait of a spot job in that time, in seconds (l).
+        settings: Guarantee, threshold and bounds.
+    """
+    tolerated = 1 - settings.guarantee
+    if eviction_rate > 1.5 * tolerated:
+        safety *= tolerated / eviction_rate
+    elif eviction_rate < 0.5 * tolerated and longest_wait_s > settings.long_wait_s:
+        safety *= 1.5 - eviction_rate / tolerated
+    return min(max(safety, settings.least_safety), settings.most_safety)

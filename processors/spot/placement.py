@@ -12,9 +12,6 @@ import msgspec
 from .cluster import Node, NodeState, Request, needed, suits
 from .settings import GfsSettings
 
-LONG_H = 24.0
-"""Hours of the longer period of evictions, `Node.evictions_24h` (Eq. 15)."""
-
 
 def packing(node: Node) -> float:
     """Return score 1: the share of its GPUs that is taken (Eq. 13)."""
@@ -29,7 +26,7 @@ def co_location(node: Node, *, spot: bool) -> float:
 def eviction_frequency(node: Node, settings: GfsSettings) -> float:
     """Return the weighted evictions an hour (Eq. 15)."""
     weight = settings.recent_weight
-    return weight * node.evictions_1h + (1 - weight) * node.evictions_24h / LONG_H
+    return weight * node.evictions_1h + (1 - weight) * node.evictions_24h / 24.0
 
 
 def eviction_awareness(node: Node, settings: GfsSettings, *, spot: bool) -> float:

@@ -14,7 +14,6 @@ from processors.advise.past import PastJob, SubmittedJob
 from processors.advise.predictors.sacct import COMMAND, resources
 from schedmate_records import UserError, Workload, decode
 
-SACCT_NEEDS = ("JobID", "State", "Start", "End")
 CSV_NEEDS = ("job", "command", "directory", "started", "ended")
 CSV_MAY = ("user", "branch", "state", "gpu_utilisation", "workload")
 _ENDED = (
@@ -85,7 +84,7 @@ class Accounting:
 
 def sacct(lines: Iterable[str]) -> Accounting:
     """Return the jobs of what `COMMAND` printed."""
-    return Accounting(lines, "|", SACCT_NEEDS, _of_sacct, f"as this prints: {COMMAND}")
+    return Accounting(lines, "|", ("JobID", "State", "Start", "End"), _of_sacct, f"as this prints: {COMMAND}")
 
 
 def table(lines: Iterable[str]) -> Accounting:

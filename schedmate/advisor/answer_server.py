@@ -17,7 +17,6 @@ from .answers import Answers
 
 LONGEST = 65_536  # bytes of a question
 SILENT_S = 0.5  # seconds for a client to ask; the others wait meanwhile
-_POLL_S = 0.5  # seconds between looks for the end of the service
 
 
 class _Question(socketserver.BaseRequestHandler):
@@ -77,7 +76,8 @@ class AnswerServer(socketserver.UnixStreamServer):
 
     def run(self, stop: Event) -> None:
         """Answer until `stop` is set."""
-        self.timeout = _POLL_S
+        # Seconds between looks for the end of the service.
+        self.timeout = 0.5
         while not stop.is_set():
             self.handle_request()
             self.service_actions()

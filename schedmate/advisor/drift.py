@@ -19,8 +19,6 @@ NEWEST = 200
 """Outcomes that are looked at."""
 FEWEST = 50
 """Minimum number of outcomes for a statement about the error; about the intervals it is `NEWEST`."""
-WORSE = 1.5
-"""A model has drifted when its median |ln p̂ - ln p| is so many times that of the week before it came into use."""
 INSIDE = (0.84, 0.96)
 """Or when the share of jobs inside their 90 % interval leaves this band: by chance that of 200 jobs does so once in 200 times."""
 
@@ -55,7 +53,8 @@ class Calibration(msgspec.Struct, frozen=True):
     @property
     def drifted(self) -> bool:
         """Whether errors have grown, or intervals have become too narrow or too wide."""
-        worse = self.usual is not None and self.outcomes >= FEWEST and self.error > WORSE * self.usual
+        # A model has drifted when its median |ln p̂ - ln p| is 1.5 times that of the week before it came into use.
+        worse = self.usual is not None and self.outcomes >= FEWEST and self.error > 1.5 * self.usual
         return worse or (self.outcomes >= NEWEST and not INSIDE[0] <= self.inside <= INSIDE[1])
 
     def __str__(self) -> str:

@@ -25,8 +25,6 @@ CREATE TABLE IF NOT EXISTS estimates (event TEXT PRIMARY KEY, time REAL NOT NULL
 CREATE TABLE IF NOT EXISTS submissions (id TEXT PRIMARY KEY, time REAL NOT NULL, event BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS open_attempts (id TEXT PRIMARY KEY, time REAL NOT NULL, event BLOB NOT NULL) WITHOUT ROWID;
 """
-KEEP_S = 14 * 86_400.0
-"""Seconds for which estimates, and attempts whose end never came, are kept: as long as a topic keeps events."""
 
 
 class HistoryFile:
@@ -155,7 +153,8 @@ class HistoryFile:
     def forget(self, now: float) -> None:
         """Forget records that are past their time."""
         for table in ("estimates", "open_attempts", "submissions"):
-            self._connection.execute(f"DELETE FROM {table} WHERE time < ?", (now - KEEP_S,))  # noqa: S608  # no text of others
+            # Estimates, and attempts whose end never came, are kept for as long as a topic keeps events.
+            self._connection.execute(f"DELETE FROM {table} WHERE time < ?", (now - 14 * 86_400.0,))  # noqa: S608  # no text of others
 
     def commit(self) -> None:
         """Make all changes last."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from scheduler_bridge.schedulers import JobView
-from sinks.redis import read_job
+from sinks.redis.read_state import read_job
 
 from ..services.sink import redis_client
 from ..settings.settings import RedisSection

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-FOLLOWED = 50_000
-"""The newest jobs of the history that a model is updated with; older ones hardly resemble a new job."""
-
 
 class LiveModel:
     """The model in use, or none.
@@ -68,7 +65,8 @@ class LiveModel:
             for each in self._store.estimates()
             if each.model == predictor.version and each.duration_high_s is not None and each.revision != ANSWERED
         }
-        predictor.follow(replay([completion(past) for past in self._store.newest(FOLLOWED)]), given)
+        # Older jobs than the newest 50,000 hardly resemble a new one.
+        predictor.follow(replay([completion(past) for past in self._store.newest(50_000)]), given)
         predictor.follow((submission(submitted_job(event)) for event in self._store.waiting()), given)
         for event in self._store.running():
             predictor.start(event.job, event.time)

@@ -37,17 +37,6 @@ for _, oldest in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1 - tonumber(ARGV[5]))
 end
 return 1
 """
-_CANDIDATES = 64
-"""Neighbours that a vector set is asked for: of jobs that are equally near, the newest are wanted."""
-_BUILD_EFFORT = 64
-"""EF of VADD. Its default, 200, takes two and a half times as long and finds no more (`benchmarks.vectors`)."""
-_EFFORT = 500
-"""EF of VSIM: how many candidates its graph search keeps."""
-_DIGITS = 5
-"""Of a cosine; a vector set gives scores as single-precision numbers, and those of equals differ in what follows."""
-_AT_ONCE = 2000  # names per page of the index
-_AT_A_TIME = 32
-"""Jobs added in one exchange: a vector set takes some milliseconds for each, and Redis answers them together."""
 
 Found = list[tuple[str, float]]
 
@@ -69,14 +58,17 @@ class _VectorSet:
         self._call: Any = client.execute_command
 
     def nearest(self, vector: Vector, count: int, threshold: float) -> Found:
-        asked = ("FP32", vector.tobytes(), "WITHSCORES", "COUNT", _CANDIDATES, "EF", _EFFORT)
+        # Of jobs that are equally near, the newest are wanted: ask for more than are returned.
+        # EF of VSIM: number of candidates that its graph search keeps.
+        asked = ("FP32", vector.tobytes(), "WITHSCORES", "COUNT", 64, "EF", 500)
         found = self._call("VSIM", self._vectors, *asked)
         pairs = found.items() if isinstance(found, dict) else zip(found[::2], found[1::2], strict=True)  # RESP 3, or 2
         near = [(name, cosine) for name, score in pairs if (cosine := 2 * float(score) - 1) >= threshold]
         if not near:
             return []
         order: Any = self._client.zmscore(self._order, [name for name, _ in near])
-        ranked = sorted(zip(near, order, strict=True), key=lambda one: (-round(one[0][1], _DIGITS), -(one[1] or 0)))
+        # Cosines are single-precision numbers: equal ones differ after five digits.
+        ranked = sorted(zip(near, order, strict=True), key=lambda one: (-round(one[0][1], 5), -(one[1] or 0)))
         return [(name.decode(), min(cosine, 1.0)) for (name, cosine), _ in ranked[:count]]
 
 
@@ -98,7 +90,7 @@ class _Mirror:
     def _catch_up(self) -> bool:
         """Take in vectors that were added since; False where there are none."""
         new: Any = self._client.zrange(
-            self._order, self._seen + 1, "+inf", byscore=True, offset=0, num=_AT_ONCE, withscores=True
+            self._order, self._seen + 1, "+inf", byscore=True, offset=0, num=2000, withscores=True
         )
         if not new:
             return False
@@ -169,7 +161,8 @@ class RedisSimilarJobs:
         try:
             search = self._search or self._connected()
             while self._waiting:
-                some = list(islice(self._waiting, _AT_A_TIME))
+                # A vector set takes some milliseconds for each job, and Redis answers an exchange as a whole.
+                some = list(islice(self._waiting, 32))
                 self._put(search, some)
                 for _ in some:
                     self._waiting.popleft()
@@ -205,13 +198,15 @@ class RedisSimilarJobs:
             for name, past in new.items():
                 vector = self._embed(past.about)
                 if vector is not None:
+                    # EF of VADD. The default, 200, takes two and a half times as long and finds no more
+                    # (`benchmarks.vectors`).
                     given: list[Any] = [
                         name,
                         msgspec.msgpack.encode(past),
                         vector.tobytes(),
                         search.kind,
                         self._most,
-                        _BUILD_EFFORT,
+                        64,
                     ]
                     self._script(keys, given, client=pipeline)
             pipeline.execute()

@@ -9,15 +9,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from schedmate_records import DurationMode
-    from sinks.redis import JobStatus
-
-_UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
+    from sinks.redis.status import JobStatus
 
 
 def long(seconds: float) -> str:
     """Return a duration in its two largest units: `2 h 10 min`, `45 s`; of a negative one `0 s`."""
     left, parts = max(round(seconds), 0), list[str]()
-    for unit, size in _UNITS:
+    for unit, size in (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)):
         count, left = divmod(left, size)
         if count or parts:
             parts.append(f"{count} {unit}" if count else "")

@@ -17,9 +17,6 @@ from .settings import AdvisorSettings
 if TYPE_CHECKING:
     import redis
 
-WITHIN_S = 0.5
-"""Redis must answer so soon: an estimate is due within a second."""
-
 
 def load_history(store: HistoryFile, settings: Settings, outage: Outage | None = None) -> MemoryHistory:
     """Return the past jobs of `store`, with vectors if the settings ask for them. Raises `SettingsError` if that is not possible.
@@ -65,8 +62,9 @@ def _redis(settings: RedisSection) -> "redis.Redis":
     from sinks.redis.connect import open_redis
 
     try:
+        # An estimate is due within a second.
         return open_redis(
-            settings.url, password=settings.secret(), ca_cert=settings.ssl_cafile, timeout_s=WITHIN_S, binary=True
+            settings.url, password=settings.secret(), ca_cert=settings.ssl_cafile, timeout_s=0.5, binary=True
         )
     except ValueError as error:
         raise SettingsError(f"redis.url: {error}") from error

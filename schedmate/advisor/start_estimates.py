@@ -8,8 +8,6 @@ from scheduler_bridge.schedulers.queue import WaitingJob
 
 from ..simulate.starts import StartRange
 
-METHOD = "queue"
-
 
 def estimates(ranges: Iterable[StartRange], waiting: Mapping[str, WaitingJob], now: float) -> list[StartEstimate]:
     """Return a record of each range that is not empty. `waiting`: the jobs by their ids; `now` in seconds since 1970."""
@@ -24,7 +22,7 @@ def estimates(ranges: Iterable[StartRange], waiting: Mapping[str, WaitingJob], n
             low_s=_known_s(each.low),
             high_s=_known_s(each.high),
             chance=each.chance,
-            method=METHOD,
+            method="queue",
         )
         for each in ranges
         if each.chance

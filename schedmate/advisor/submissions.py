@@ -17,9 +17,6 @@ from .live_model import LiveModel
 from .metrics import AdvisorMetrics
 from .utilisation import Utilisation
 
-FORGET_EVERY = 10_000
-"""Events between two looks for what may be forgotten."""
-
 
 class SubmissionAdvisor:
     """Answers submissions. The estimate is stored with the event, so that a replay gives the same, and after it was acknowledged.
@@ -57,7 +54,7 @@ class SubmissionAdvisor:
             if isinstance(record, JobEvent) and not record.by_producer:
                 made += self._estimates_of(position, record)
                 self._seen += 1
-                if self._seen % FORGET_EVERY == 0:
+                if self._seen % 10_000 == 0:
                     self._store.forget(record.time)
         self._publish(made)
         self._store.commit()

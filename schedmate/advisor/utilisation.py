@@ -15,10 +15,6 @@ log = structlog.get_logger(__name__)
 
 FEWEST = 3
 """Minimum number of samples for a statement about a job."""
-MOST_JOBS = 100_000  # jobs in memory; the oldest are forgotten
-LOOK_S = 2.0  # seconds between looks for new samples
-SKIPPED_S = 60.0
-"""Samples of a longer pause are skipped: a mean does not need them, and they may be many."""
 
 
 class Utilisation:
@@ -40,7 +36,8 @@ class Utilisation:
         with self._lock:
             total, count = self._seen.pop(job, (0.0, 0))
             self._seen[job] = total + sample.utilisation, count + 1
-            if len(self._seen) > MOST_JOBS:
+            # The oldest of 100,000 jobs is forgotten.
+            if len(self._seen) > 100_000:
                 self._seen.popitem(last=False)
 
     def finish(self, job: str) -> float | None:
@@ -71,7 +68,7 @@ class SampleReader(Thread):
     """
 
     def __init__(
-        self, follow: Callable[[], Follower], take: Callable[[GpuSample], None], stop: Event, look_s: float = LOOK_S
+        self, follow: Callable[[], Follower], take: Callable[[GpuSample], None], stop: Event, look_s: float = 2.0
     ) -> None:
         super().__init__(name="gpu-samples", daemon=True)
         self._follow, self._take, self._stop_asked, self._look_s = follow, take, stop, look_s
@@ -80,7 +77,8 @@ class SampleReader(Thread):
         """Read until the stop."""
         follower, looked = self._follow(), time.monotonic()
         while not self._stop_asked.wait(self._look_s):
-            if time.monotonic() - looked > SKIPPED_S:
+            # A mean needs no samples of a longer pause, and they may be many.
+            if time.monotonic() - looked > 60.0:
                 follower.close()
                 follower = self._follow()
             try:

@@ -2,13 +2,9 @@
 
 from collections.abc import Sequence
 
-_IN_TEXT = b"\a\b\t\n\v\f\r\x0e\x0f\x1b"
-"""Control characters that terminals take: tabs, redraws, colours, changes of the character set."""
-_CONTROLS = bytes(each for each in (*range(3, 32), 127) if each not in _IN_TEXT)
+# Terminals take tabs, redraws, colours and changes of the character set.
+_CONTROLS = bytes(each for each in (*range(3, 32), 127) if each not in b"\a\b\t\n\v\f\r\x0e\x0f\x1b")
 """Not 1 and 2, with which Docker's raw streams begin each line."""
-MOST_CONTROLS = 0.05
-"""Share of a text's bytes that they are at most. Logs have none, in whatever encoding; random bytes, weights and compressed data 6 to 8 in
-100, programs more. NUL does not count: a log that is emptied while its writer goes on begins with a hole."""
 
 
 class Legibility:
@@ -34,6 +30,8 @@ class Legibility:
         if not self._visible:
             return "no text: nothing but blanks and NUL bytes"
         share = self._controls / max(self._size, 1)
-        if share <= MOST_CONTROLS:
+        # Logs have no such bytes, in any encoding; random bytes, weights and compressed data have 6 to 8 in 100,
+        # programs more. NUL does not count: a log that is emptied while its writer goes on begins with a hole.
+        if share <= 0.05:
             return ""
         return f"no text: {share:.0%} of the bytes are control characters, as in a binary file; name the job's own log"

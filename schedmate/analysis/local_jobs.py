@@ -11,7 +11,8 @@ import msgspec
 from processors.job import JobProcessor
 from processors.state import JobState
 from schedmate_records import PIPE, EventKind, JobEvent, Position, Record
-from sinks.redis import JobStatus, MemoryState
+from sinks.redis.memory import MemoryState
+from sinks.redis.status import JobStatus
 from streams.producers.stored import STANDARD_INPUT, UnreadableLog, follow_chunks, template
 
 from ..top.top import Paces

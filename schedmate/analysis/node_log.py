@@ -24,16 +24,13 @@ _FORMS = re.compile(
     rf"\S+ (?:{_SPEAKERS})(?:\[\d+\])?: "
     r")"
 )
-LOOKED_AT, ENOUGH = 200, 0.8
-"""Lines of a log that show what it is, and the share of them that has the form of a kernel's or a daemon's."""
-SORTS = 1000
-"""Different findings that are kept: far more than `report` shows; the rest is a flood."""
 
 
 def is_node_log(lines: Sequence[str]) -> bool:
     """Return whether a log that begins with `lines` is a node's kernel or system log (dmesg, /dev/kmsg, journal, syslog)."""
-    looked_at = [line for line in lines[:LOOKED_AT] if line.strip() and not line.startswith((" ", "-- "))]
-    return bool(looked_at) and sum(_FORMS.match(line) is not None for line in looked_at) >= ENOUGH * len(looked_at)
+    # The first 200 lines show what the log is: in a node's log, 80 % have the form of a kernel's or a daemon's.
+    looked_at = [line for line in lines[:200] if line.strip() and not line.startswith((" ", "-- "))]
+    return bool(looked_at) and sum(_FORMS.match(line) is not None for line in looked_at) >= 0.8 * len(looked_at)
 
 
 @dataclass
@@ -81,5 +78,6 @@ class NodeLog:
             known = self._signs.get(key)
             if known is not None:
                 known.times, known.last_line = known.times + 1, one.place.line
-            elif len(self._signs) < SORTS:
+            # A thousand different findings are far more than `report` shows; the rest is a flood.
+            elif len(self._signs) < 1000:
                 self._signs[key] = Sign(one, one.place.line)

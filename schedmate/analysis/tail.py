@@ -26,14 +26,8 @@ from schedmate_records import LogChunk, Position
 from streams.producers.pieces import Mark, PieceSplitter
 from streams.producers.stored import GZIP, STANDARD_INPUT, ZSTANDARD, chunker_of
 
-LONG = 4 << 20
-"""Bytes from which a log is read from its end: a smaller one is read whole in a fraction of a second."""
-BLOCK = 256 << 10
-"""Bytes of the first block: some thousand lines, which mostly suffice."""
 COUNTING = 8 << 20
 """Bytes of one read where only newlines are counted."""
-EVENTS, HEAD = b":::MLL", 256 << 10
-"""A log of MLPerf's events states at its head what one of them counts, so that it is read completely."""
 
 _NUMBERS_ALONE = re.compile(r"(?=\D*+\d)[^A-Za-z]++")
 
@@ -52,7 +46,7 @@ class LogTail:
 
 
 def find_tail(
-    path: Path, processor: JobProcessor, reports: int = REPORTS, long: int = LONG, block: int = BLOCK
+    path: Path, processor: JobProcessor, reports: int = REPORTS, long: int = 4 << 20, block: int = 256 << 10
 ) -> LogTail | None:
     """Return the end of the log at `path` that decides; None where it is short, compressed, or must be read whole.
 
@@ -68,7 +62,8 @@ def find_tail(
     read = 0
     with path.open("rb") as stream:
         size, head = path.stat().st_size, stream.read(4)
-        if head == ZSTANDARD or head[:2] == GZIP or EVENTS in head + stream.read(HEAD):
+        # A log of MLPerf's events states at its head what one of them counts, so it is read completely.
+        if head == ZSTANDARD or head[:2] == GZIP or b":::MLL" in head + stream.read(256 << 10):
             return None
         while block <= size // 2:
             stream.seek(size - block)
@@ -77,7 +72,7 @@ def find_tail(
             chunks = _chunks(path, data, Mark(start, 1, 1))
             read += -(-sum(len(chunk.lines) for chunk in chunks) // CHUNK_LINES)
             if _begins_quietly(chunks, processor) and _is_known(_track(chunks, processor), reports, stream, start):
-                first = _newlines(stream, start) + 1
+                first = 1 + sum(block.count(b"\n") for block in _blocks(stream, start))
                 return LogTail(_chunks(path, data, Mark(start, first, first)), read)
             # All blocks together are read in a third more than the last one alone takes.
             block *= 4
@@ -135,7 +130,3 @@ def _blocks(stream: BinaryIO, end: int) -> Iterator[bytes]:
 
 def _mentions_loss(stream: BinaryIO, end: int) -> bool:
     return any(b"oss" in block or b"LOSS" in block for block in _blocks(stream, end))
-
-
-def _newlines(stream: BinaryIO, end: int) -> int:
-    return sum(block.count(b"\n") for block in _blocks(stream, end))

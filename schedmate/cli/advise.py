@@ -45,9 +45,6 @@ def group() -> None:
     """Estimate what a job needs before it starts, from its source code and from earlier jobs of the cluster."""
 
 
-_LONGEST_QUESTION = 1 << 20
-
-
 @app.command("job")
 def command(  # noqa: PLR0917  # all of them by name or place
     context: typer.Context,
@@ -124,16 +121,12 @@ def command(  # noqa: PLR0917  # all of them by name or place
         print_line(f"{name:<14} {'unknown' if value is None else value}{cites.get(name, '')}")
 
 
-_SCRIPTS = (".py", ".sh")
-"""What the file names of scripts end in."""
-
-
 def _absent(words: list[str], directory: Path) -> str:
     """Return the script or program that a command names and `directory` lacks; empty where there is none.
 
     That is no error: jobs ran it elsewhere, and are found by its name.
     """
-    scripts = [word for word in words if word.endswith(_SCRIPTS) and not set(word) & set(" $=")]
+    scripts = [word for word in words if word.endswith((".py", ".sh")) and not set(word) & set(" $=")]
     named = next(iter(scripts or words), "")
     return "" if not named or (directory / named).is_file() or shutil.which(named) else named
 
@@ -225,7 +218,7 @@ def _read_request() -> Any:
         'expected {"tree": DIR, "directory": DIR, "command": "…", "launch": {"ngpu": N, "nnodes": N}} on standard input'
     )
     try:
-        asked = json.loads(sys.stdin.read(_LONGEST_QUESTION))
+        asked = json.loads(sys.stdin.read(1 << 20))
         launch = asked.get("launch") or {}
         tree = Path(asked["tree"])
         return Job(

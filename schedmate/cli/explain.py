@@ -28,7 +28,8 @@ def command(
     The exit code is 1 if the job is unknown. Example: `schedmate explain 4711 --markdown > ticket.md`
     """
     from ..assembly import signatures
-    from ..explain import gather, markdown, plain
+    from ..explain.facts import gather
+    from ..explain.page import markdown, plain
     from ..log_link import log_command, log_link
     from ..services.sink import clickhouse_reader
 

@@ -147,7 +147,7 @@ def teach(
     if asked is None or asked.format is None:
         raise UserError(f"expected lines with numbers in {log}, found none that repeat")
     question = asked.format
-    known = _known(settings, asked, questions, in_cluster=output is None)
+    known = _format_of(settings, asked, questions, in_cluster=output is None)
     if known is not None:
         print_line(f"Starting from what {one_line(known.author) or 'a model'} stated.")
     answer = teach(question, first_answer(question, known), Dialogue(print_line, _choose))
@@ -163,7 +163,9 @@ def teach(
         print_line(f"stored: {record.fingerprint}")
 
 
-def _known(settings: Settings, asked: ModelQuestion, questions: Path | None, *, in_cluster: bool) -> KnownFormat | None:
+def _format_of(
+    settings: Settings, asked: ModelQuestion, questions: Path | None, *, in_cluster: bool
+) -> KnownFormat | None:
     """Return the known format of a log: a configured or stored one, else the answer of a model; None where there is none."""
     from sinks import SinkUnavailable
 

@@ -6,7 +6,7 @@ nothing is cut. In a pipe or a file each row is one line.
 
 import csv
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -20,8 +20,15 @@ from schedmate_records import csv_cell
 
 from ..terminal import ends_unread, one_line
 from ..times import ago, local, local_and_ago
-from .cells import as_text
 from .console import console, print_json, print_line, width_is_told
+
+_WORDS: tuple[tuple[type, Callable[[Any], str]], ...] = (
+    (type(None), lambda _: ""),
+    (bool, lambda value: "yes" if value else "no"),
+    (float, lambda value: f"{value:.6g}"),
+    (bytes, lambda value: value.decode(errors="backslashreplace")),
+)
+
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per row.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV with a header.")]
@@ -168,3 +175,21 @@ def _print_csv(columns: Sequence[str], rows: Sequence[Row], *, header: bool) -> 
         for row in (columns, *rows) if header else rows:
             plain = [csv_cell(value.isoformat() if isinstance(value, datetime) else value) for value in row]
             writer.writerow([one_line(str("" if value is None else value)) for value in plain] if watched else plain)
+
+
+def as_text(value: Any, moment: Callable[[datetime], str]) -> str:
+    """Return `value` as one line. What a job printed neither marks up nor moves the terminal's cursor. `moment` words a time."""
+    return one_line(_as_text(value, moment))
+
+
+def _as_text(value: Any, moment: Callable[[datetime], str]) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={_as_text(each, moment)}" for name, each in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(_as_text(each, moment) for each in value)
+    if isinstance(value, datetime):
+        return moment(value)
+    for kind, words in _WORDS:
+        if isinstance(value, kind):
+            return words(value)
+    return str(value)

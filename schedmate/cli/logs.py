@@ -18,7 +18,8 @@ from .listing import Since
 if TYPE_CHECKING:
     from clickhouse_connect.driver.client import Client
 
-    from sinks.clickhouse import FoundJob, LineStream, Selection, StoredLine
+    from sinks.clickhouse.incarnations import FoundJob
+    from sinks.clickhouse.lines import LineStream, Selection, StoredLine
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -49,7 +50,8 @@ def command(
     Example: `schedmate logs 4711 --grep "(?i)error|warn" --rank 3`, `schedmate logs 4711 --around 1200`,
     `schedmate logs 4711 --since 10m --follow`
     """
-    from sinks.clickhouse import Selection, any_lines, check_pattern, find_job, last_place, newest_attempt
+    from sinks.clickhouse.incarnations import find_job
+    from sinks.clickhouse.lines import Selection, any_lines, check_pattern, last_place, newest_attempt
 
     from ..services.sink import clickhouse_reader
 
@@ -87,7 +89,7 @@ def _no_lines(job: str, *, stored: bool) -> str:
 
 
 def _stored(client: "Client", job: "FoundJob", selection: "Selection") -> "Iterator[tuple[LineStream, StoredLine]]":
-    from sinks.clickhouse import line_streams, read_lines
+    from sinks.clickhouse.lines import line_streams, read_lines
 
     for stream in line_streams(client, job, selection):
         for line in read_lines(client, job.job, stream, selection):
@@ -100,7 +102,7 @@ def _arriving(
     """Yield lines as the sink stores them, without end."""
     import time
 
-    from sinks.clickhouse import new_lines
+    from sinks.clickhouse.lines import new_lines
 
     while True:
         for stream, line in new_lines(client, job, selection, after):

@@ -29,7 +29,7 @@ def command(
     import threading
 
     from sinks import SinkUnavailable
-    from sinks.clickhouse import check_schema, lost, migrate
+    from sinks.clickhouse.migrate import check_schema, lost, migrate
     from streams.resilience import Outage, retry
 
     from ..services.sink import clickhouse_opener

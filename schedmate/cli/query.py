@@ -15,12 +15,10 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 SPANS = {"hours": 3600, "days": 86_400, "weeks": 604_800}
 """Parameters that set how far back a question looks, and their units in seconds."""
-FROM_NEWEST = frozenset({"throughput"})
-"""Questions that look back from a job's newest minute, not from now."""
 
 
 def _names() -> list[str]:
-    from sinks.clickhouse import queries
+    from sinks.clickhouse.queries import queries
 
     return list(queries())
 
@@ -45,7 +43,8 @@ def command(
     Example: `schedmate query throughput job=4711 hours=2`, `schedmate query failures --since 30d --csv`,
     `schedmate query --sql "SELECT count() FROM job_metrics WHERE job = {job:String}" job=4711`
     """
-    from sinks.clickhouse import ask, checked, checked_statement, run
+    from sinks.clickhouse.queries import ask, checked, run
+    from sinks.clickhouse.statement import checked_statement
 
     from ..services.sink import clickhouse_reader
 
@@ -77,7 +76,7 @@ def _value(argument: str) -> tuple[str, str]:
 
 
 def _list(*, as_json: bool, as_csv: bool) -> None:
-    from sinks.clickhouse import queries
+    from sinks.clickhouse.queries import queries
 
     rows = []
     for query in queries().values():
@@ -91,11 +90,12 @@ def _list(*, as_json: bool, as_csv: bool) -> None:
 
 def _span(name: str, since: str) -> dict[str, str]:
     """Return `since` as the parameter that the question takes for it, rounded up to its unit."""
-    from sinks.clickhouse import queries
+    from sinks.clickhouse.queries import queries
 
+    # `throughput` looks back from a job's newest minute, not from now.
     known = (
         {parameter.name for parameter in queries()[name].parameters}
-        if name in queries().keys() - FROM_NEWEST
+        if name in queries().keys() - {"throughput"}
         else set()
     )
     unit = next((unit for unit in SPANS if unit in known), None)

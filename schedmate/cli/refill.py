@@ -23,7 +23,7 @@ def command(
 
     Example: `schedmate migrate && schedmate refill failures`
     """
-    from sinks.clickhouse import ClickHouseWriter
+    from sinks.clickhouse.writer import ClickHouseWriter
 
     from ..connections import kafka_connection
     from ..services.refill import LINES, TOPICS_OF, refill, refill_lines

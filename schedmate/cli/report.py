@@ -10,7 +10,6 @@ from .console import print_line, warn
 from .listing import Csv, Json, print_rows
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
-UNKNOWN = "—"
 
 
 @app.command()
@@ -74,4 +73,4 @@ def _print(tables: list, *, as_json: bool, as_csv: bool) -> None:  # type: ignor
         if place:
             print_line("")
         print_line(f"{title}\n")
-        print_rows(columns, [[UNKNOWN if value is None else value for value in row] for row in rows])
+        print_rows(columns, [["—" if value is None else value for value in row] for row in rows])

@@ -28,7 +28,8 @@ def command(
     Example: `schedmate shadow-report --since 30d`
     """
     from ..services.sink import clickhouse_reader
-    from ..shadow import DECISION, EXPLANATION, SUMMARY, as_row, gather, judge, summarise, summary
+    from ..shadow.facts import gather
+    from ..shadow.report import DECISION, EXPLANATION, SUMMARY, as_row, judge, summarise, summary
 
     loaded: Loaded = context.obj
     begin = parse_since(since)

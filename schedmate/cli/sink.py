@@ -19,7 +19,7 @@ def command(context: typer.Context) -> None:
     from functools import partial
 
     from sinks import SinkUnavailable, TablesMissing
-    from sinks.clickhouse import STORED_TOPICS
+    from sinks.clickhouse.tables import STORED_TOPICS
     from streams.kafka import KafkaConsumer
     from streams.runtimes.pump import Pump
 

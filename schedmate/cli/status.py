@@ -14,13 +14,12 @@ from ..job_state import state_of_status
 from ..report.report import NO_CLOCK, NO_REPORT, loss_text, outlook, rate, seconds
 from ..settings.settings import Loaded, SettingsError
 from ..times import ago, local_and_ago, moment_at, parse_since, span
-from .cells import as_text
 from .console import console, print_json, warn
-from .listing import Csv, Json, Since, blocks, print_rows
+from .listing import Csv, Json, Since, as_text, blocks, print_rows
 
 if TYPE_CHECKING:
     from processors.diagnose import Signature
-    from sinks.redis import FailedAttempt, JobStatus
+    from sinks.redis.status import FailedAttempt, JobStatus
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -41,7 +40,7 @@ def command(
 
     Examples: `schedmate status 4711`, `schedmate status --since 1h --csv`
     """
-    from sinks.redis import read_job, read_jobs
+    from sinks.redis.read_state import read_job, read_jobs
 
     from ..services.sink import redis_client
 
@@ -166,7 +165,7 @@ def details(
         "alarms": "; ".join(status.alarms.values()),
         "verdict": _joined(_verdict(status), status.verdict_signature.replace("_", " "), _outlook(status)),
         "verdict at": moment_at(status.verdict_time),
-        "log line": _log_line(status.verdict_place),
+        "log line": status.verdict_place.rpartition(":")[2],
         "feedback": _some("{} (attempt {}, by {})", status.feedback_cause, status.feedback_attempt, status.feedback_user),
         "end": _joined(status.scheduler_state, _some("exit code {}", status.exit_code), _some("signal {}", status.signal or None)),
         "attempt": status.attempt,
@@ -238,11 +237,6 @@ def _why_unknown(status: "JobStatus") -> str:
 
 def _outlook(status: "JobStatus") -> str:
     return outlook(status.verdict_signature, status.verdict_restartable) if status.verdict else ""
-
-
-def _log_line(place: str) -> str:
-    """Return the line number of `place`, `topic/partition/offset:line`."""
-    return place.rpartition(":")[2]
 
 
 def _checkpoint(status: "JobStatus") -> str:

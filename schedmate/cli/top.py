@@ -14,7 +14,7 @@ from ..settings.settings import Loaded, Settings, SettingsError
 
 if TYPE_CHECKING:
     from processors.diagnose import Signature
-    from sinks.redis import JobStatus
+    from sinks.redis.status import JobStatus
 
     from ..top.top import Paces, View
 
@@ -50,7 +50,7 @@ def command(
 
 def _redis(loaded: Settings, every: float) -> None:
     from sinks import SinkUnavailable
-    from sinks.redis import read_jobs
+    from sinks.redis.read_state import read_jobs
 
     from ..assembly import signatures_by_name
     from ..services.sink import redis_client

@@ -20,7 +20,7 @@ from schedmate_records import (
     Record,
     Slowdown,
 )
-from sinks.clickhouse import STORED_TOPICS
+from sinks.clickhouse.tables import STORED_TOPICS
 from streams.accept import accept
 from streams.memory import MemoryBroker
 

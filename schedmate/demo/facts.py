@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 
 from clickhouse_connect.driver.client import Client
 
-from sinks.clickhouse import TABLE_OF, ask
+from sinks.clickhouse.queries import ask
+from sinks.clickhouse.tables import TABLE_OF
 from streams.accept import accept
 from streams.memory import MemoryBroker
 

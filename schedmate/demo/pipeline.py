@@ -1,19 +1,31 @@
 """All packages at work in one process: producers → processors → sink and bridge, on a broker in memory."""
 
+import socket
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from clickhouse_connect.driver.client import Client
 
 from processors.settings import ProcessorSettings
-from schedmate_records import Action, Mode, Record
+from schedmate_records import Action, LogChunk, Mode, Record
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.bridge import Accepted
-from scheduler_bridge.schedulers.local.actuator import LocalActuator
+from scheduler_bridge.schedulers.local.actuator import LocalActuator, StreamOutput
 from scheduler_bridge.selectors import Selector
-from sinks.clickhouse import STORED_TOPICS, ClickHouseWriter, migrate, open_client
+from sinks.clickhouse.client import open_client
+from sinks.clickhouse.migrate import migrate
+from sinks.clickhouse.tables import STORED_TOPICS
+from sinks.clickhouse.writer import ClickHouseWriter
 from streams.memory import MemoryBroker
+from streams.producers.chunker import Chunker, Ready
+from streams.producers.gpu.agent import GpuAgent
+from streams.producers.gpu.nvml import NvmlSource
+from streams.producers.gpu.recording import RecordingSource, shipped_recording
+from streams.producers.gpu.source import GpuError, GpuSource
+from streams.producers.pieces import PieceSplitter
 from streams.resilience import Outage
 from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker
@@ -23,8 +35,6 @@ from streams.transport import outgoing
 from ..assembly import job_processor, node_processor
 from ..services.sink import Sinks, StoreWriter
 from .cluster import Cluster
-from .gpus import Gpus
-from .shipping import Shipping
 
 BRIDGED = ("failures", "slowdowns", "decisions", "decision-results", "job-events", "checkpoints", "approvals")
 SETTINGS = BridgeSettings(
@@ -59,8 +69,8 @@ class Pipeline:
         self.client: Client = open_client(url)
         migrate(self.client)
         self.writer = ClickHouseWriter(lambda: open_client(url))
-        self.shipping = Shipping(self.publish)
-        self.gpus = Gpus(self.broker)
+        self.shipping = _Shipping(self.publish)
+        self.gpus = _Gpus(self.broker)
         self.processor = job_processor(ProcessorSettings())
         nodes = Engine(node_processor(ProcessorSettings()))
         self._worker = LocalWorker(self.broker, [Engine(self.processor), nodes])
@@ -115,3 +125,72 @@ class Pipeline:
         for _, record in batch:
             assert isinstance(record, Accepted)
             self._bridge.accept(record)
+
+
+class _Gpus:
+    """The GPU agent on a thread of its own. `label` names the source of the samples."""
+
+    def __init__(self, broker: MemoryBroker) -> None:
+        self.label, source = _source()
+        # The screen shows a new sample each second.
+        self._agent = GpuAgent(source, broker.producer, 1.0)
+        self._thread = threading.Thread(target=self._agent.run, name="gpu-agent", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Send what is left, and end the thread."""
+        self._agent.stop()
+        self._thread.join()
+
+
+def _source() -> tuple[str, GpuSource]:
+    try:
+        return "NVML: the GPUs of this machine", NvmlSource(socket.gethostname().partition(".")[0])
+    except GpuError:
+        recording = RecordingSource(shipped_recording(), loop=True)
+        what = "a made-up recording" if recording.made_up else "a recording"
+        return f"{what}: NVML finds no GPU here", recording
+
+
+class _Shipping:
+    """Takes bytes from the scheduler's thread and publishes chunks. Safe for threads."""
+
+    def __init__(self, publish: Callable[[Record], None]) -> None:
+        self._publish = publish
+        self.pieces = 0
+        """Pieces of text that were published."""
+        self._streams: dict[str, tuple[PieceSplitter, Chunker[LogChunk]]] = {}
+        self._lock = threading.Lock()
+
+    def add_output(self, output: StreamOutput) -> None:
+        """Publish output of a job; empty data ends its stream."""
+        name = f"local/{output.job}/{output.attempt}/{output.rank}/{output.stream}"
+        with self._lock:
+            if name not in self._streams:
+                make = partial(
+                    LogChunk,
+                    producer=name,
+                    job=output.job,
+                    attempt=output.attempt,
+                    node=output.node,
+                    rank=output.rank,
+                    stream=output.stream,
+                )
+                self._streams[name] = PieceSplitter(), Chunker(make)
+            splitter, chunker = self._streams[name]
+            pieces = splitter.feed(output.data, output.time) if output.data else splitter.finish()
+            self._ship(chunker.add(pieces, time.monotonic()))
+            if not output.data:
+                self._ship(chunker.flush())
+                del self._streams[name]
+
+    def flush_due(self) -> None:
+        """Publish the chunks that have waited long enough for more lines."""
+        with self._lock:
+            for _, chunker in self._streams.values():
+                self._ship(chunker.due(time.monotonic()))
+
+    def _ship(self, ready: list[Ready[LogChunk]]) -> None:
+        for chunk in ready:
+            self.pieces += chunk.pieces
+            self._publish(chunk.record)

@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from shutil import rmtree
@@ -14,21 +14,19 @@ from rich.text import Text
 
 from schedmate_records import UserError
 
+from ..report.report import seconds
 from . import checks, facts, summary
-from .board import Watcher
+from .board import Board, JobLine, Watcher
 from .cluster import cores
 from .pipeline import Pipeline
 from .programs import PROGRAMS
 from .scenario import Scenario
-from .screen import Screen
+from .story import NEUTRAL, Moment
 
 WIDTH = 100
 """Columns of the story at most: its sentences are written for so many, and longer lines are hard to read."""
 LIMIT_S = 240.0
 """After so many seconds the jobs are ended, whatever is missing."""
-QUIET_S = 0.6
-"""All jobs ended and nothing waits for so long: it is over."""
-LOG = "schedmate.log"
 
 
 class CannotRun(UserError):
@@ -56,7 +54,7 @@ def run(keep: Path | None, console: Console) -> bool:
     database = (keep or directory / "clickhouse").absolute()
     failed = False
     try:
-        with _logging_to(directory / LOG):
+        with _logging_to(directory / "schedmate.log"):
             failed = not _run(directory, database, console)
     finally:
         if not failed:
@@ -96,7 +94,7 @@ def _total(counter: Counter) -> int:
 
 def _watch_jobs(pipeline: Pipeline, watcher: Watcher, console: Console) -> bool:
     """Run the jobs and show them until all is over, or time is. Returns True where all was over in time."""
-    screen = Screen(console, watcher.board, pipeline.gpus.label)
+    screen = _Screen(console, watcher.board, pipeline.gpus.label)
     scenario = Scenario(pipeline.cluster, pipeline.publish)
     deadline = time.monotonic() + LIMIT_S
     quiet = None
@@ -108,7 +106,8 @@ def _watch_jobs(pipeline: Pipeline, watcher: Watcher, console: Console) -> bool:
             quiet = None
         elif quiet is None:
             quiet = time.monotonic()
-        elif time.monotonic() - quiet >= QUIET_S:
+        # The demo is over once all jobs ended and nothing waits for 0.6 s.
+        elif time.monotonic() - quiet >= 0.6:
             return True
         # Verdicts come as fast as in the field, and the processor rests.
         time.sleep(0.05)
@@ -151,3 +150,38 @@ def _logging_to(file: Path) -> Iterator[None]:
             yield
         finally:
             structlog.configure(**before)
+
+
+class _Screen:
+    """Prints lines that begin with the time of day."""
+
+    def __init__(self, console: Console, board: Board, gpus: str) -> None:
+        self._console, self._board = console, board
+        self._print(Moment("gpus", f"samples from {gpus}", time=time.time()))
+        self._progress = time.monotonic()
+
+    def show(self, moments: Sequence[Moment]) -> None:
+        """Print what happened, and every 5 seconds how the jobs get on."""
+        for moment in moments:
+            self._print(moment)
+        if time.monotonic() >= self._progress + 5.0:
+            self._progress = time.monotonic()
+            for program in PROGRAMS:
+                line = self._board.jobs.get(program.name)
+                if line and line.state == "running":
+                    self._report(line, program.ranks)
+
+    def _report(self, line: JobLine, ranks: int) -> None:
+        for rank in range(ranks):
+            metric = line.newest(rank)
+            if metric is None or metric.attempt != line.attempt or metric.step_time_s is None:
+                continue
+            label = f"{line.job}/{rank}" if ranks > 1 else line.job
+            loss = "" if metric.loss is None else f", loss {metric.loss:.4f}"
+            text = f"  step {metric.step}, {seconds(metric.step_time_s)} a step{loss}"
+            self._print(Moment(label, text, time=time.time()))
+
+    def _print(self, moment: Moment) -> None:
+        stamp = time.strftime("%H:%M:%S", time.localtime(moment.time))
+        style = "" if moment.style == NEUTRAL else moment.style
+        self._console.print(Text.assemble(f"{stamp}  {moment.job:<8} ", (moment.text, style)), soft_wrap=True)

@@ -9,8 +9,6 @@ from .board import Board
 from .cluster import Cluster
 from .programs import BUGGY, FAULTY, KILLED, NEIGHBOUR, PROGRAMS, SAVER, URGENT, VICTIM
 
-_OVER = ("completed", "failed", "cancelled")
-
 
 class Scenario:
     """Submits, packs, kills; writes what the kernel and the operator would write.
@@ -57,7 +55,9 @@ class Scenario:
 
     def is_over(self, board: Board) -> bool:
         """True once every job was submitted and has ended."""
-        return len(board.jobs) == len(PROGRAMS) and all(line.state in _OVER for line in board.jobs.values())
+        return len(board.jobs) == len(PROGRAMS) and all(
+            line.state in ("completed", "failed", "cancelled") for line in board.jobs.values()
+        )
 
 
 def _kernel_line(node: str) -> NodeLogChunk:

@@ -11,8 +11,6 @@ from ..job_state import JobState, Phase, StateAlarm, job_state
 from ..times import seconds_of
 from .records import JobRecords, Row, in_force
 
-_LIFE = ("submitted", "started", "requeued", "ended")
-
 
 def ran(records: JobRecords, attempt: int) -> Row | None:
     """Return when and where `attempt` ran and how it ended; None if no event reports its start."""
@@ -61,7 +59,8 @@ def attempt_facts(records: JobRecords, attempt: int) -> Mapping[str, Any]:
     starts = _of_kind(events, "started")
     first = min(starts, key=_time, default=None)
     start, end = _last(starts), _last(_of_kind(events, "ended"))
-    started, last_kind = first["time"] if first else None, _last(_of_kind(events, *_LIFE)).get("kind", "")
+    started = first["time"] if first else None
+    last_kind = _last(_of_kind(events, "submitted", "started", "requeued", "ended")).get("kind", "")
     ended = _end(records, attempt, started, _last(_of_kind(events, "ended", "requeued")).get("time"))
     is_newest = not any(row["attempt"] > attempt for row in records.events)
     return {

@@ -8,7 +8,7 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from sinks.clickhouse import QueryResult, ask
+from sinks.clickhouse.queries import QueryResult, ask
 
 from ..job_state import JobState, StateWord
 from .attempts import attempt_state, ran

@@ -26,8 +26,6 @@ _SOURCES: Mapping[str, str] = {
     FailureSource.GPU_METRICS: "the GPU metrics of the node",
     FailureSource.NONE: "no recorded source",
 }
-_ON_PURPOSE = frozenset({"cancelled", "keyboard_interrupt", "sigint"})
-"""Causes that are a person's decision: whether a restart helps is no question."""
 
 
 class Part(NamedTuple):
@@ -180,7 +178,8 @@ def _verdict(facts: JobFacts, _: Mapping[str, Signature]) -> Section:
     if not (row["root_text"] and row["message"] in row["root_text"]):
         section.add_sentence(f"{row['message']}.")
     again = _capitalised(outlook(row["signature"], row["restartable"]))
-    if row["signature"] in _ON_PURPOSE:
+    # Where a person ended the job, whether a restart helps is no question.
+    if row["signature"] in {"cancelled", "keyboard_interrupt", "sigint"}:
         again = "Restart it if it was ended by mistake"
     section.add_sentence(f"Cause {row['signature']}, confidence {row['confidence']:.2f}. {again}.")
     if row["summary"]:

@@ -10,7 +10,8 @@ from typing import Any, Final
 from clickhouse_connect.driver.client import Client
 
 from schedmate_records import JobReference
-from sinks.clickhouse import FoundJob, ask, find_job, run
+from sinks.clickhouse.incarnations import FoundJob, find_job
+from sinks.clickhouse.queries import ask, run
 
 Row = Mapping[str, Any]
 

@@ -1,7 +1,6 @@
 """A run of MLflow."""
 
 from itertools import islice
-from typing import Final
 
 from mlflow import MlflowClient
 from mlflow.entities import Metric
@@ -11,7 +10,6 @@ from schedmate_records import UserError
 
 from .series import Series
 
-EXPERIMENT: Final = "schedmate"
 _SHOWN = {"loss": "loss", "step time (s)": "step_time_s", "throughput": "throughput"}
 
 
@@ -19,7 +17,7 @@ class MlflowRefused(UserError):
     """The tracking server is away, or refuses."""
 
 
-def write_run(series: Series, tracking: str, experiment: str = EXPERIMENT) -> str:
+def write_run(series: Series, tracking: str, experiment: str = "schedmate") -> str:
     """Write `series` as a run of `experiment`, and return the run's id.
 
     Args:

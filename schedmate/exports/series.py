@@ -8,7 +8,8 @@ from typing import Any, Final, NamedTuple
 from clickhouse_connect.driver.client import Client
 
 from schedmate_records import UserError
-from sinks.clickhouse import ask, find_job
+from sinks.clickhouse.incarnations import find_job
+from sinks.clickhouse.queries import ask
 
 NAMES: Final = {"loss": "loss", "step_time_s": "step time (s)", "throughput": "throughput"}
 """Columns that are exported, and what each is called there."""

@@ -8,7 +8,7 @@ import msgspec
 from clickhouse_connect.driver.client import Client
 
 from schedmate_records import KnownFormat
-from sinks.clickhouse import ask
+from sinks.clickhouse.queries import ask
 from streams.transport import write_records
 
 from ..approvals import person

@@ -15,9 +15,6 @@ from streams.model_worker.pool import ModelLimits, ModelPool
 from ..cli.safe_console import SafeConsole
 from ..settings.settings import LanguageModelSection, SettingsError
 
-PATIENCE = 3
-"""A question may take so many times the limit of one attempt, waiting and pauses included."""
-
 Ask = Callable[[ModelQuestion, Mapping[int, LogChunk]], ModelAnswer | KnownFormat | None]
 """Returns the answer to a question about some chunks, by offset; None where there is none."""
 
@@ -40,10 +37,11 @@ def language_model(settings: LanguageModelSection) -> ModelPool | None:
     servers: list[ModelServer] = [_loaded(settings)] if settings.load else [*model_servers(settings)]
     if not servers:
         return None
+    # Three attempts, waiting and pauses included.
     limits = ModelLimits(
         concurrency=settings.concurrency,
         timeout_s=settings.timeout_seconds,
-        total_s=PATIENCE * settings.timeout_seconds,
+        total_s=3 * settings.timeout_seconds,
         attempts=settings.attempts,
         per_job_hour=settings.questions_per_job_hour,
         per_hour=settings.questions_per_hour,

@@ -17,7 +17,6 @@ from .urgency import Urgency
 
 DELAY_S = 30.0
 """Seconds from the end to the card: the last samples are stored by then, and the verdict has settled."""
-ALL_USERS = "*"
 ReadCard = Callable[[str, int], ReportCard | None]
 """Reads the card of an attempt from ClickHouse. Raises `SinkUnavailable` and `SinkRejected`."""
 
@@ -44,7 +43,7 @@ class Cards:
 
     def add(self, end: JobEvent, user: str) -> None:
         """Send the card of the attempt that ended to `user`, later. Never waits."""
-        if user and (user in self._users or ALL_USERS in self._users):
+        if user and (user in self._users or "*" in self._users):
             try:
                 self._ends.put_nowait((time.monotonic() + self._delay_s, end, user))
             except queue.Full:

@@ -21,10 +21,6 @@ from schedmate_records import (
 from ..job_state import StateWord, job_state
 from .urgency import Urgency
 
-_NOTICES = 2
-"""Notices of GPUs that are idle without a break: the user is notified once, and once more."""
-QUOTED = 3
-"""Lines that a message quotes."""
 TEXT = 20_000
 """Maximum length of the text of a message, in characters."""
 NAMED = 8
@@ -105,12 +101,13 @@ def describe(
         end: Of a verdict, the end of its attempt; None where that is not known.
         job: The job that it is about.
     """
+    # A user is notified twice of GPUs that are idle without a break.
     match record:
         case DecisionResult():
             return _result(record, decision, job)
         case Failure() if record.final and record.error_type is not ErrorType.NONE:
             return _verdict(record, end, job)
-        case Alarm() if record.raised and (notice := _notice(record)) <= _NOTICES:
+        case Alarm() if record.raised and (notice := _notice(record)) <= 2:
             return Notification(
                 key=f"alarm/{record.job}/{record.attempt}/{record.kind}" + (f"/{notice}" if notice > 1 else ""),
                 severity=Urgency.WARNING,
@@ -203,9 +200,7 @@ def _verdict(failure: Failure, end: JobEvent | None, job: KnownJob) -> Notificat
 
 
 def _quotes(evidence: Sequence[Evidence]) -> tuple[str, ...]:
-    return tuple(
-        f"{each.topic}/{each.partition}@{each.offset} line {each.line}: {each.text}" for each in evidence[:QUOTED]
-    )
+    return tuple(f"{each.topic}/{each.partition}@{each.offset} line {each.line}: {each.text}" for each in evidence[:3])
 
 
 def header_text(text: str) -> str:

@@ -15,8 +15,6 @@ from .message import KnownJob, describe
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
-KEPT = 20_000
-"""Decisions, jobs and keys that are remembered: the newest."""
 SETTLE_S = 5.0
 """Seconds without a new verdict on an attempt after which the verdict is announced: nodes and models revise it soon after the end."""
 
@@ -151,5 +149,5 @@ class Notifier:
 def _remember(known: dict[Key, Value], key: Key, value: Value) -> None:
     known.pop(key, None)
     known[key] = value
-    if len(known) > KEPT:
+    if len(known) > 20_000:
         del known[next(iter(known))]

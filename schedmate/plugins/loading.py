@@ -16,9 +16,6 @@ log = structlog.get_logger(__name__)
 
 Made = TypeVar("Made")
 
-_OURS = "schedmate"
-"""The distribution whose plugins must be usable."""
-
 
 def load_usable(group: str, what: str, create: Callable[[str, Any], Made]) -> list[Made]:
     """Return what `create` makes of the name and the object of each plugin of a group.
@@ -32,7 +29,7 @@ def load_usable(group: str, what: str, create: Callable[[str, Any], Made]) -> li
     made = []
     for name in installed(group):
         found = entry_points(group=group, name=name)
-        ours = [each for each in found if each.dist and each.dist.name == _OURS]
+        ours = [each for each in found if each.dist and each.dist.name == "schedmate"]
         try:
             if ours and len(found) > 1:
                 others = ", ".join(each.dist.name for each in found if each.dist and each not in ours)

@@ -34,8 +34,6 @@ _TEMPLATES = 3
 """Templates of reports that are shown."""
 _ALARMS = 5
 """Alarms that are shown."""
-_REPORTING = 20
-"""Lines from which a log without a report that the rules read may be one of an unknown format."""
 _SIGNS = 50
 """Sorts of trouble of a node that are shown."""
 
@@ -160,7 +158,8 @@ def _is_unread(analysis: Analysis) -> bool:
     """Return whether the rules read too little of a log that may report a training."""
     metric = analysis.metric
     if metric is None:
-        return analysis.failure is None and not analysis.illegible and analysis.lines >= _REPORTING
+        # A log of 20 lines without a report that the rules read may be one of an unknown format.
+        return analysis.failure is None and not analysis.illegible and analysis.lines >= 20
     return metric.step_time_s is None and metric.throughput is None
 
 

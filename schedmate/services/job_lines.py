@@ -13,7 +13,9 @@ import msgspec
 from processors.new_lines import line_numbers, strip_container_wrapping
 from schedmate_records import LogChunk, Position, Record
 from schedmate_records.metrics import MetricFactory
-from sinks.clickhouse import ClickHouseWriter, LogLine, StoredSoFar, stored_so_far
+from sinks.clickhouse.lines import StoredSoFar, stored_so_far
+from sinks.clickhouse.table_of_lines import LogLine
+from sinks.clickhouse.writer import ClickHouseWriter
 from streams.kafka import KafkaConsumer, KafkaProducer
 from streams.resilience import Outage
 from streams.runtimes.pump import Pump

@@ -14,7 +14,6 @@ log = structlog.get_logger(__name__)
 
 AROUND = 100
 """Messages before and after one that holds evidence. A partition holds all ranks of a job, and other jobs' lines, which are left out."""
-TOPICS = ("job-logs", "node-logs")
 
 
 class LogWindows:
@@ -28,7 +27,7 @@ class LogWindows:
         """Return the lines around a decision's evidence, by file name: one file a stream of a rank, one a node's log."""
         offsets = defaultdict(list)
         for each in decision.evidence:
-            if each.topic in TOPICS:
+            if each.topic in ("job-logs", "node-logs"):
                 offsets[each.topic, each.partition].append(each.offset)
         found: dict[str, list[str]] = defaultdict(list)
         # Partitions that are looked into, two at most in practice: that of the job and that of the node.

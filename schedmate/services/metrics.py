@@ -11,8 +11,8 @@ from scheduler_bridge import BridgeMetrics
 from scheduler_bridge.schedulers.kubernetes.events.watcher import KubernetesWatcherMetrics
 from scheduler_bridge.schedulers.ray.events.watcher import RayWatcherMetrics
 from scheduler_bridge.schedulers.slurm.events.watcher import SlurmWatcherMetrics
-from sinks.clickhouse import WriterMetrics
-from sinks.redis import StateMetrics
+from sinks.clickhouse.writer import WriterMetrics
+from sinks.redis.state import StateMetrics
 from streams.model_worker.answering import AnsweringMetrics
 from streams.model_worker.answers import AnswerMetrics
 from streams.model_worker.pool import ModelMetrics

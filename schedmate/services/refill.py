@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from schedmate_records import InvalidRecord, Position, Record
-from sinks.clickhouse import ROLLUP, TABLE_OF, ClickHouseWriter
+from sinks.clickhouse.rollup import ROLLUP
+from sinks.clickhouse.tables import TABLE_OF
+from sinks.clickhouse.writer import ClickHouseWriter
 from streams.accept import accept
 from streams.kafka import Connection, read_back
 

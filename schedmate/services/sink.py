@@ -9,18 +9,39 @@ from threading import Event
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
+import structlog
 from clickhouse_connect.driver.client import Client
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
 
 from schedmate_records import Decision, Failure, Position, Record
-from sinks import RecordRejected, SinkUnavailable, TablesMissing, UnknownFault
-from sinks.clickhouse import ClickHouseWriter, open_client
-from sinks.redis import RedisState, check_redis, open_redis, read_jobs
+from sinks import RecordRejected, SinkRejected, SinkUnavailable, TablesMissing, UnknownFault
+from sinks.clickhouse.client import open_client
+from sinks.clickhouse.writer import ClickHouseWriter
+from sinks.redis.connect import check_redis, open_redis
+from sinks.redis.read_state import read_jobs
+from sinks.redis.state import RedisState
+from sinks.redis.status import JobStatus
 from streams.resilience import Outage, retry
 from streams.spans import VERDICT, Span, Spans, about_verdict
 
 from ..settings.settings import ClickHouseSection, RedisSection, Settings, SettingsError, read_secret
-from .job_series import RunningJobs
 from .telemetry import Telemetry
+
+log = structlog.get_logger(__name__)
+
+_SERIES: tuple[tuple[str, str, Callable[[JobStatus], float | None]], ...] = (
+    ("step", "Training step of the newest report.", lambda job: job.step),
+    ("step_time_seconds", "Seconds per step.", lambda job: job.step_time_s),
+    ("loss", "Training loss.", lambda job: job.loss),
+    ("gpus", "GPUs that it holds.", lambda job: job.gpus),
+    ("done_ratio", "Share of the work that was done at the newest estimate.", lambda job: job.estimate_done),
+    ("remaining_seconds", "Remaining time at the newest estimate.", lambda job: job.estimate_remaining_s),
+    ("last_report_timestamp_seconds", "Arrival of the newest report.", lambda job: job.metric_time),
+    ("alarms", "Alarms that are raised.", lambda job: float(len(job.alarms))),
+)
+"""Name after `schedmate_running_job_`, meaning and value of each series. A job has no series of a value that is not known."""
+
 
 if TYPE_CHECKING:
     import redis
@@ -204,3 +225,44 @@ def opened(settings: Settings, telemetry: Telemetry, stop: Event) -> Iterator[Si
 
 def _outage(store: str) -> Outage:
     return Outage(store, consequence="the stream is held back; nothing is dropped")
+
+
+class RunningJobs(Collector):
+    """Collects the series of running jobs, those that changed last first.
+
+    Args:
+        read: Returns the state of at most so many jobs, those updated last first.
+        limit: Jobs at most.
+    """
+
+    def __init__(self, read: Callable[[int], Sequence[JobStatus]], limit: int) -> None:
+        self._read, self._limit = read, limit
+
+    def describe(self) -> list[GaugeMetricFamily]:
+        """Return the families without a sample, so that registering asks nothing of Redis."""
+        return [*self._families([]), self._left_out(0)]
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Yield the series; none while Redis does not answer."""
+        try:
+            # Further jobs that are read, with as many again as the limit: some of those that changed last have ended.
+            found = [job for job in self._read(2 * self._limit + 100) if job.state == "running"]
+        except (SinkUnavailable, SinkRejected) as error:
+            log.warning("job_series_unavailable", reason=str(error))
+            return
+        yield from self._families(found[: self._limit])
+        yield self._left_out(max(0, len(found) - self._limit))
+
+    def _families(self, jobs: Sequence[JobStatus]) -> Iterator[GaugeMetricFamily]:
+        for name, about, value in _SERIES:
+            family = GaugeMetricFamily(f"schedmate_running_job_{name}", about, labels=("job", "user", "name"))
+            for job in jobs:
+                if (known := value(job)) is not None:
+                    # Characters of a label's value: jobs choose their names.
+                    family.add_metric([each[:128] for each in (job.job, job.user, job.name)], known)
+            yield family
+
+    def _left_out(self, count: int) -> GaugeMetricFamily:
+        return GaugeMetricFamily(
+            "schedmate_running_jobs_left_out", "Running jobs without series, of those that changed last.", count
+        )

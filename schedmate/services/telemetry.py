@@ -31,8 +31,6 @@ log = structlog.get_logger(__name__)
 
 REQUEST_S = 10.0
 """Seconds that a connection may take: Prometheus gives a scrape ten."""
-MOST_CONNECTIONS = 64
-"""Connections at a time, each a thread."""
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # a second time series for every counter, which Prometheus does not use
 
@@ -52,7 +50,8 @@ class _Server(ThreadingHTTPServer):
         super().__init__(address, handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        if len(self._began) >= MOST_CONNECTIONS:
+        # Each connection has a thread.
+        if len(self._began) >= 64:
             self._cut(next(iter(self._began)))
         self._began[request] = time.monotonic()
         super().process_request(request, client_address)

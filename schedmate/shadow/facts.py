@@ -7,7 +7,7 @@ from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
-from sinks.clickhouse import QueryResult, ask
+from sinks.clickhouse.queries import QueryResult, ask
 
 _SHADOWS = (
     "SELECT d.id AS id, d.action AS action, d.job AS job, d.attempt AS attempt, d.cause AS cause, d.cause_id AS cause_id, "
@@ -65,7 +65,6 @@ _WITHDRAWN = (
     "GROUP BY job, attempt HAVING countIf(kind = 'ended') > 0 AND countIf(kind = 'started') = 0"
 )
 _RATIOS = "SELECT id, ratio FROM slowdowns WHERE time > toDateTime64({since:Float64}, 3) - toIntervalDay(1)"
-_CORRECTED = "SELECT job, attempt, cause FROM corrections"
 
 
 @dataclass(frozen=True)
@@ -159,7 +158,7 @@ def gather(client: Client, since: float) -> Facts:
         {(one.job, one.attempt): one for one in attempts},
         {row["job"]: row["successor"] for row in rows(_RESUBMITTED)},
         {row["id"]: row["ratio"] for row in rows(_RATIOS)},
-        {(row["job"], row["attempt"]): row["cause"] for row in rows(_CORRECTED)},
+        {(row["job"], row["attempt"]): row["cause"] for row in rows("SELECT job, attempt, cause FROM corrections")},
         _by_decision(rows(_AFTERWARDS)),
         {row["decision"]: row["since"] for row in rows(_SAVED)},
         frozenset(row["decision"] for row in rows(_WENT_ON)),

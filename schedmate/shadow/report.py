@@ -7,12 +7,21 @@ nothing is estimated.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 
-from .drains import judge_drain
 from .facts import Facts, Shadow
 from .judged import HARMED, HELPED, Instead, Judged
-from .packings import judge_packing
-from .restarts import judge_restart
-from .stops import judge_eviction, judge_hang
+from .judgements import judge_drain, judge_eviction, judge_hang, judge_packing, judge_restart
+
+SUMMARY = ("action", "cause", "decisions", "right", "wrong", "not known", "GPU hours saved", "wasted", "instead")
+DECISION = (
+    *("id", "action", "job", "attempt", "cause", "cause_id", "time", "node", "beneficiary", "exclude_nodes"),
+    *("instead", "hours_saved", "hours_wasted", "corrected"),
+)
+EXPLANATION = (
+    "right: somebody did the same and it helped, or what it would have ended went on: a slowdown, a hang, a wait, failures of a node. "
+    "wrong: it would have been useless, or a person named another cause. GPU hours count only where the GPUs and both ends of a time are "
+    "known; `+ n` means n more decisions whose hours are not."
+)
+
 
 _JUDGES: Mapping[str, Callable[[Shadow, Facts], Judged]] = {
     "restart": judge_restart,
@@ -21,8 +30,6 @@ _JUDGES: Mapping[str, Callable[[Shadow, Facts], Judged]] = {
     "evict": judge_eviction,
     "cancel": judge_hang,
 }
-_OF_ANOTHER_JOB = frozenset({"cancel_packing", "evict"})
-"""Actions whose cause is the job that gains: one a decision."""
 
 
 @dataclass
@@ -55,7 +62,8 @@ def summarise(judged: Iterable[Judged]) -> list[Row]:
     """Return one row an action and cause, those with most decisions first."""
     rows: dict[tuple[str, str], Row] = {}
     for one in judged:
-        cause = "" if one.shadow.action in _OF_ANOTHER_JOB else one.shadow.cause
+        # The cause of these actions is the job that gains: one a decision.
+        cause = "" if one.shadow.action in {"cancel_packing", "evict"} else one.shadow.cause
         row = rows.setdefault((one.shadow.action, cause), Row(one.shadow.action, cause))
         right, wrong = one.instead in HELPED, one.instead in HARMED or bool(one.corrected)
         row.decisions += 1
@@ -74,3 +82,13 @@ def as_row(one: Judged) -> dict[str, object]:
     """Return one decision and what happened instead, by column."""
     more = {"instead": one.instead.value, "hours_saved": one.hours_saved, "hours_wasted": one.hours_wasted}
     return {**asdict(one.shadow), **more, "corrected": one.corrected}
+
+
+def summary(row: Row) -> tuple[object, ...]:
+    """Return `row` as a person reads it, in the columns of `SUMMARY`."""
+    order = sorted(row.instead.items(), key=lambda item: (-item[1], item[0]))
+    instead = "; ".join(f"{count} {what}" for what, count in order)
+    corrected = f" ({row.corrected} corrected)" if row.corrected else ""
+    unknown = f" + {row.hours_unknown}" if row.hours_unknown else ""
+    verdicts = (row.decisions, row.right, f"{row.wrong}{corrected}", row.unknown)
+    return (row.action, row.cause, *verdicts, f"{row.hours_saved:.1f}{unknown}", f"{row.hours_wasted:.1f}", instead)

@@ -20,10 +20,6 @@ from .view import LiveView
 LISTED = 1000
 """Organisations, and spot jobs beyond the quota, that a record names at most: it has to fit into a message."""
 
-INFORMED = 2
-"""Newest quotas whose jobs beyond them may be held. One alone does not do: a job may be held right after the look that shows it waiting,
-and fitting; and one that was made while the scheduler did not answer names none."""
-
 IsHeld = Callable[[BeyondQuota], bool]
 """Whether a job that was beyond the last quota is held for that now, as the scheduler shows it."""
 
@@ -65,7 +61,10 @@ class Quotas:
             # The peak is of the interval that ended when the record was made.
             self._log.observe(record.time - 1, {each.organisation: each.peak for each in record.organisations})
             newest = {known.time: known for known in (*self._informed, record)}
-            self._informed = [newest[time] for time in sorted(newest)[-INFORMED:]]
+            # Jobs beyond the newest two quotas may be held. One alone does not do: a job may be held right after the
+            # look that shows it waiting, and fitting; and one that was made while the scheduler did not answer names
+            # none.
+            self._informed = [newest[time] for time in sorted(newest)[-2:]]
         if self._last is None or record.time > self._last.time:
             self._last = record
             self._gfs.safety = record.safety

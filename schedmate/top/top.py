@@ -21,18 +21,13 @@ from ..times import short_span
 from .sparkline import WIDTH, sparkline
 
 if TYPE_CHECKING:
-    from sinks.redis import JobStatus
+    from sinks.redis.status import JobStatus
 
 POINTS: Final = 60
 """Step times kept of a job."""
 CURVE: Final = 8
 """Columns of the curve."""
-FRAME: Final = 4
-"""Rows of the terminal that are no job's."""
-LONGEST_SEARCH: Final = 60  # characters of a search
 HELP: Final = "q quit  s sort  f filter  / search  j k move  Enter details  Esc back"
-NARROW: Final = 120
-"""Columns below which names of jobs are cut sooner."""
 _COLOURS: Final[Mapping[StateWord, str]] = {
     StateWord.RUNNING: "green", StateWord.QUEUED: "yellow", StateWord.SILENT: "yellow",
 }  # fmt: skip
@@ -78,7 +73,7 @@ class View:
             return replace(self, typing=False, search=self.search if key == "enter" else "")
         if key == "backspace":
             return replace(self, search=self.search[:-1])
-        return replace(self, search=(self.search + key)[:LONGEST_SEARCH]) if len(key) == 1 else self
+        return replace(self, search=(self.search + key)[:60]) if len(key) == 1 else self
 
     def chosen(self, jobs: Sequence["JobStatus"]) -> list["JobStatus"]:
         """Return the jobs to show, in order."""
@@ -188,10 +183,11 @@ def _table(
 ) -> Table:
     states = [state_of_status(one, now).word for one in chosen]
     widest = min(max([7, *map(len, states)]), 13)
-    rows = max(1, size[1] - FRAME)
+    # Four rows of the terminal are no job's.
+    rows = max(1, size[1] - 4)
     first = max(0, row - rows + 1)
     table = Table(
-        Column("job", no_wrap=True, min_width=8, max_width=13 if size[0] < NARROW else 30), Column("state", no_wrap=True, width=widest),
+        Column("job", no_wrap=True, min_width=8, max_width=13 if size[0] < 120 else 30), Column("state", no_wrap=True, width=widest),
         Column("step", justify="right", no_wrap=True, width=7), Column("left", justify="right", no_wrap=True, width=6),
         Column("a step", justify="right", no_wrap=True, width=8), Column("pace", no_wrap=True, width=CURVE),
         Column("GPU", justify="right", no_wrap=True, width=3), Column("what happened", no_wrap=True, ratio=1),
@@ -201,7 +197,7 @@ def _table(
         state = states[place]
         colour = "red" if state.is_failure else _COLOURS.get(state, "dim")
         cells = (
-            _job_label(one),
+            Text.assemble(one_line(one.job), (f" {one_line(one.name)}" if one.name else "", "dim")),
             Text(state, colour),
             "" if one.step is None else str(one.step),
             _remaining(one, now),
@@ -212,11 +208,6 @@ def _table(
         )
         table.add_row(*cells, style="reverse" if place == row else "")
     return table
-
-
-def _job_label(one: "JobStatus") -> Text:
-    """Return the job's id, and its name."""
-    return Text.assemble(one_line(one.job), (f" {one_line(one.name)}" if one.name else "", "dim"))
 
 
 def _searched(one: "JobStatus") -> list[str]:

@@ -13,7 +13,6 @@ from starlette.responses import RedirectResponse, Response
 PROXY_HEADER: Final = "x-schedmate-proxy"
 """Where a proxy shows the password that it shares with us: anybody on this host can send us a user's name."""
 COOKIE: Final = "schedmate-operator"
-LONGEST_NAME: Final = 256  # characters of a person's name
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,7 @@ def _name(value: str) -> str:
         name = value.encode("latin-1").decode()  # the server decodes bytes as Latin-1, proxies send UTF-8
     except UnicodeDecodeError:
         return ""
-    return name if len(name) <= LONGEST_NAME and name.isprintable() and name == name.strip() else ""
+    return name if len(name) <= 256 and name.isprintable() and name == name.strip() else ""
 
 
 def is_same_secret(given: str, known: str) -> bool:

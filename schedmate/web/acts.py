@@ -21,7 +21,6 @@ from .decisions import standing_stops, waiting_decision
 LARGEST_FORM: Final = 16_384
 """Bytes of a form: an id, a reason, a token."""
 LONGEST_REASON: Final = 500  # characters of a reason
-FIELDS: Final = 8  # fields of a form; the page's forms have fewer
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class Acts:
 
     async def act(self, request: Request) -> Response:
         """Write a form's command to the topic. Raises `HTTPException` with the reason where it is refused."""
-        form = await operators_form(request, FIELDS)
+        form = await operators_form(request, 8)
         visitor: Visitor = request.state.visitor
         command = await run_in_threadpool(self._carry, form, visitor.name)
         return RedirectResponse(f"/decisions?done={command}", 303)

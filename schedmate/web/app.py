@@ -1,6 +1,6 @@
 """Puts the views together: routes, headers, errors."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib.resources import as_file, files
@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -25,13 +25,12 @@ from ..goodput import read_month, this_month
 from ..terminal import printable
 from .access import Access, Linked, Looking, Visitor
 from .acts import Acts, Write
-from .changes import OVERVIEW, Changes
+from .changes import OVERVIEW, Changes, TooManyClients
 from .cluster import GOODPUT_S, SHOWN, overview
 from .database import Database
 from .formats import Formats, Teach
 from .job_lines import ReadNewest
 from .lines import ReadSpan
-from .listen import listen
 from .nodes import read_nodes
 from .now import Now, ReadStates
 from .pages import Pages, View
@@ -149,7 +148,7 @@ def _app(
             *_with_twins("/questions/{name}", reports.question),
             Route("/format", formats.view),
             Route("/format", formats.save, methods=["POST"]),
-            Route("/changes", listen),
+            Route("/changes", _listen),
             Route("/health", pages.health),
             Mount("/static", StaticFiles(directory=static)),
         ]
@@ -219,3 +218,29 @@ def _failed(request: Request, status: int, message: str) -> Response:
     if request.url.path.endswith((".json", ".csv")) or request.url.path == "/health":
         return PlainTextResponse(f"{printable(message)}\n", status)
     return render(request, "error.html", status, message=message, code=status)
+
+
+async def _listen(request: Request) -> Response:
+    """Answer with events without an end: `changed`, with the topics that were written to, and `following`, with whether they are followed.
+
+    Raises:
+        HTTPException: Nothing is followed here, or too many listen.
+    """
+    changes: Changes | None = request.app.state.changes
+    if changes is None:
+        raise HTTPException(404, "No topics are followed, because no broker is configured.")
+    stream = changes.stream(request.query_params.get("job", "")[:1024])
+    try:
+        first = await anext(stream)
+    except TooManyClients as error:
+        raise HTTPException(503, "Too many pages are open already.") from error
+
+    async def events() -> AsyncGenerator[str]:
+        try:
+            yield first
+            async for each in stream:
+                yield each
+        finally:
+            await stream.aclose()
+
+    return StreamingResponse(events(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})

@@ -25,16 +25,6 @@ COUNTED: Final = ("job-metrics",)
 OVERVIEW: Final = "overview"
 """Sent when the list of all jobs was worked out again because something changed."""
 
-LOOK_S: Final = 0.5  # seconds between looks at the topics
-COUNTED_S: Final = 10.0
-"""Seconds between two words about a topic that is written to all the time."""
-SINK_S: Final = (0.5, 3.0)
-"""A page reads the database, which the sink writes to: a change is sent when it is probably stored, and again in case that took longer."""
-HEARTBEAT_S: Final = 15.0
-"""A browser that went away without a word is noticed so soon."""
-MOST_CLIENTS: Final = 200
-"""Maximum number of notified pages; others poll every 15 seconds."""
-
 
 class TooManyClients(Exception):
     """The maximum number of notified pages is reached."""
@@ -92,7 +82,8 @@ class Changes:
     def _client(self, job: str) -> Iterator["_Client"]:
         client = _Client(asyncio.get_running_loop(), job)
         with self._lock:
-            if len(self._clients) >= MOST_CLIENTS or self._stop.is_set():
+            # Further pages poll every 15 s.
+            if len(self._clients) >= 200 or self._stop.is_set():
                 raise TooManyClients
             self._clients.add(client)
             live = self._live
@@ -121,13 +112,16 @@ class Changes:
                 continue
             outage.succeeded()
             self._follows(live=True)
-            pause_s, now = LOOK_S, time.monotonic()
-            if now - counted_at < COUNTED_S:
+            pause_s, now = 0.5, time.monotonic()
+            # A topic that is written to all the time is announced every 10 s.
+            if now - counted_at < 10.0:
                 found = {each for each in found if each.topic not in COUNTED}
             elif any(each.topic in COUNTED for each in found):
                 counted_at = now
             if found:
-                due.extend((now + after, found) for after in SINK_S)
+                # A page reads the database, which the sink writes to: a change is sent when it is probably stored, and
+                # again in case that took longer.
+                due.extend((now + after, found) for after in (0.5, 3.0))
             ripe = [each for each in due if each[0] <= now]
             if ripe:
                 due = deque(each for each in due if each[0] > now)
@@ -175,7 +169,8 @@ class _Client:
     async def next(self) -> str:
         """Return the next events; a comment where there were none for a while."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._changed_event.wait(), HEARTBEAT_S)
+            # A browser that went away is noticed within 15 s.
+            await asyncio.wait_for(self._changed_event.wait(), 15.0)
         self._changed_event.clear()
         events = "" if self._live is None else f"event: following\ndata: {'kafka' if self._live else 'nothing'}\n\n"
         if self._topics:

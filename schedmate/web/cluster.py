@@ -1,23 +1,21 @@
 """The start page: how many jobs there are, what needs a look, and which causes and nodes are behind it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
-from sinks.clickhouse import QueryResult
+from sinks.clickhouse.queries import QueryResult
 
 from .database import Database
 from .decisions import list_decisions, standing_stops
 from .jobs import RUNNING, all_jobs, count_jobs, in_condition, with_pace
-from .troubles import Trouble, group_troubles
 
 DAYS: Final = 7  # days of the overview
 SHOWN: Final = 8
 """Rows of each list on the start page; each names the view that has them all."""
 GOODPUT_S: Final = 300.0
 """Seconds between two computations of the month's goodput, which changes slowly."""
-IDLE_PERCENT: Final = 5
-"""A GPU that works less than this on average counts as idle."""
 RECENT_MINUTES: Final = 10  # minutes after which a GPU's sample no longer counts
 
 _GPUS: Final = """
@@ -40,6 +38,69 @@ HAVING sum(m.throughput_reports) > 0
 """
 ADDED_UP: Final = ["samples/s", "tokens/s"]
 """Units of throughput that mean the same in each job. Steps do not, and a rate of one GPU leaves open how many there are."""
+
+
+@dataclass(frozen=True)
+class _Trouble:
+    """Jobs that share a cause.
+
+    Attributes:
+        cause: The cause, alarm or state, in words.
+        node: The node that all of them ran on, where the cause is in the infrastructure; empty for none.
+        is_failure: Whether they failed; otherwise they run, or completed, with an alarm.
+        jobs: The first of them, the newest first.
+        count: How many there are.
+        gpus: GPUs of all of them; null where no job's are known.
+        newest: When the newest of them changed.
+        message: The line that the newest verdict quotes.
+        quoted: The job of that verdict, and the `place` of the line; None for none.
+        search: What finds them in the list of jobs.
+    """
+
+    cause: str
+    node: str
+    is_failure: bool
+    jobs: Sequence[Mapping[str, Any]]
+    count: int
+    gpus: float | None
+    newest: datetime
+    message: str
+    quoted: Mapping[str, Any] | None
+    search: str
+
+
+def group_troubles(rows: Iterable[Mapping[str, Any]]) -> list[_Trouble]:
+    """Return the groups of `rows`, rows of the list of jobs with the newest first, the largest group first."""
+    groups: dict[tuple[str, bool], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((_cause(row), row["condition"].is_failure), []).append(row)
+    found = [_group(cause, of_it, is_failure=is_failure) for (cause, is_failure), of_it in groups.items()]
+    return sorted(found, key=lambda group: (-group.count, -group.newest.timestamp()))
+
+
+def _group(cause: str, rows: Sequence[Mapping[str, Any]], *, is_failure: bool) -> _Trouble:
+    known = [row["gpus"] for row in rows if row["gpus"] is not None]
+    shared = set.intersection(*({*row["nodes"]} for row in rows))
+    quoted = next((row for row in rows if row["message"]), None)
+    in_infrastructure = is_failure and all(row["error_type"] == "infrastructure" for row in rows)
+    return _Trouble(
+        cause=cause.replace("_", " "),
+        node=min(shared) if in_infrastructure and len(shared) == 1 else "",
+        is_failure=is_failure,
+        jobs=rows[:4],
+        count=len(rows),
+        gpus=sum(known) if known else None,
+        newest=max(row["changed"] for row in rows),
+        message=quoted["message"] if quoted else "",
+        quoted=quoted if quoted and quoted["place"] else None,
+        search=rows[0]["cause"] if is_failure else "",
+    )
+
+
+def _cause(row: Mapping[str, Any]) -> str:
+    if row["condition"].is_failure:
+        return str(row["cause"] or row["error_type"] or row["reason"] or row["condition"])
+    return str(row["alarms"][0] if row["alarms"] else row["condition"])
 
 
 @dataclass(frozen=True)
@@ -67,7 +128,7 @@ class Cluster:
     alarmed: int
     trouble: Sequence[Mapping[str, Any]]
     troubled: int
-    groups: Sequence[Trouble]
+    groups: Sequence[_Trouble]
     slower: Sequence[Mapping[str, Any]]
     causes: Sequence[Mapping[str, Any]]
     nodes: Sequence[Mapping[str, Any]]
@@ -107,7 +168,7 @@ def overview(database: Database) -> Overview:
         jobs=jobs,
         counts=count_jobs(jobs, DAYS),
         trouble=[row for row in jobs if in_condition(row, "trouble")],
-        gpus=database.rows(_GPUS, minutes=RECENT_MINUTES, idle=IDLE_PERCENT)[0],
+        gpus=database.rows(_GPUS, minutes=RECENT_MINUTES, idle=5)[0],
         throughput=_throughput(database, jobs),
         slower=_rows(database.question("slower", {"limit": str(SHOWN)})),
         causes=_rows(database.question("top_causes", {"days": str(DAYS), "limit": str(SHOWN)})),

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from clickhouse_connect.driver.client import Client
 
 from sinks import SinkUnavailable
-from sinks.clickhouse import QueryResult, ask, run
+from sinks.clickhouse.queries import QueryResult, ask, run
 
 Row = Mapping[str, Any]
 T = TypeVar("T")

@@ -6,8 +6,6 @@ from typing import Any, Final
 
 from .database import Database
 
-LIMIT: Final = 200
-"""Decisions on the page."""
 COLUMNS: Final = (
     "time",
     "id",
@@ -51,7 +49,7 @@ LIMIT 20
 """
 
 
-def list_decisions(database: Database, job: str = "", limit: int = LIMIT) -> list[Mapping[str, Any]]:
+def list_decisions(database: Database, job: str = "", limit: int = 200) -> list[Mapping[str, Any]]:
     """Return decisions on `job` (empty: all), those that wait for a person first, then the newest. Raises as `Database.rows` does."""
     return [
         {**row, "waits": bool(row["waits"]), "commands": _commands(row["id"]) if row["waits"] else ()}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -21,7 +21,7 @@ from processors.formats.units import NONE, UNITS, fits
 from processors.prompts.schema import problem
 from processors.settings import ProcessorSettings
 from schedmate_records import ColumnRole, FormatQuestion, KnownFormat, LogChunk, Reports
-from sinks.clickhouse import find_job
+from sinks.clickhouse.incarnations import find_job
 from streams.transport import TransportError
 
 from ..formats.stored import formats_in
@@ -34,13 +34,6 @@ from .acts import operators_form
 from .database import Database
 from .job_lines import ReadNewest, newest_chunks
 from .render import render
-
-FIELDS: Final = 400
-"""Fields of a form at most: three for each of the 120 columns that a question has."""
-KEPT: Final = 16
-"""Questions whose forms may still come; their lines take up to a megabyte each."""
-READ: Final = ("progress", "speed")
-"""Rows of a report that show what a format reads."""
 
 Teach = Callable[[KnownFormat], None]
 """Stores a format, and returns once Kafka has it. Raises `TransportError`."""
@@ -81,7 +74,8 @@ class Kept:
         key = secrets.token_urlsafe(16)
         with self.lock:
             self.found[key] = job, question, chunks
-            while len(self.found) > KEPT:
+            # The lines of a question take up to a megabyte.
+            while len(self.found) > 16:
                 self.found.popitem(last=False)
         return key
 
@@ -130,7 +124,8 @@ class Formats:
         """Show what the format of a form reads, or store it. Raises `HTTPException` with the reason where it is refused."""
         if self._teach is None:
             raise HTTPException(403, "This page is read-only.")
-        form = await operators_form(request, FIELDS)
+        # Three fields for each of the 120 columns that a question has, and some more.
+        form = await operators_form(request, 400)
         visitor: Visitor = request.state.visitor
         return await run_in_threadpool(self._carry, request, form, visitor.name)
 
@@ -142,7 +137,9 @@ class Formats:
         if wrong or form.get("do") != "save" or self._teach is None:
             analysis = read_chunks_with(Path(job), chunks, self._settings, record)
             reads = [
-                f"{each.name}: {each.text}" for each in parts(analysis) if isinstance(each, Row) and each.name in READ
+                f"{each.name}: {each.text}"
+                for each in parts(analysis)
+                if isinstance(each, Row) and each.name in ("progress", "speed")
             ]
             contradicted = analysis.format_reading.contradictions if analysis.format_reading else []
             return self._show(request, key, answer, reads=reads, wrong=[*wrong, *contradicted])

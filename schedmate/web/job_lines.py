@@ -7,7 +7,8 @@ from clickhouse_connect.driver.client import Client
 
 from schedmate_records import InvalidRecord, LogChunk
 from sinks import SinkRejected
-from sinks.clickhouse import FoundJob, LineStream, Selection, line_streams, newest_attempt, newest_lines
+from sinks.clickhouse.incarnations import FoundJob
+from sinks.clickhouse.lines import LineStream, Selection, line_streams, newest_attempt, newest_lines
 from streams.accept import accept
 from streams.transport import Message
 
@@ -15,10 +16,6 @@ from .database import Database
 
 LINES: Final = 2_000
 """Newest lines of each stream that are read: formats are known after some twenty reports."""
-STREAMS: Final = 4
-"""Streams of a job that are read: those of one rank, and of producers that followed one another."""
-MESSAGES: Final = 1_000
-"""Newest messages of the job's partition that are looked through; those of other jobs are among them."""
 
 ReadNewest = Callable[[str, int], Iterator[Message]]
 """Reads the messages of a job among the newest so many of its partition. Raises `TransportError`."""
@@ -35,7 +32,7 @@ def newest_chunks(database: Database, read: ReadNewest | None, job: FoundJob) ->
         stored = database.use(lambda client: _stored(client, job))
     except SinkRejected:  # an older database has no lines
         stored = []
-    return stored or (_kept(read, job) if read else [])
+    return stored or (_newest_chunks(read, job) if read else [])
 
 
 def _stored(client: Client, job: FoundJob) -> list[LogChunk]:
@@ -43,7 +40,8 @@ def _stored(client: Client, job: FoundJob) -> list[LogChunk]:
     if attempt is None:
         return []
     streams = line_streams(client, job, Selection(attempt))
-    first = [each for each in streams if each.rank == streams[0].rank][-STREAMS:]
+    # Streams of one rank, and of producers that followed one another.
+    first = [each for each in streams if each.rank == streams[0].rank][-4:]
     chunks = [_chunk(client, job, stream) for stream in first]
     return [each for each in chunks if each.lines]
 
@@ -65,8 +63,9 @@ def _chunk(client: Client, job: FoundJob, stream: LineStream) -> LogChunk:
     )
 
 
-def _kept(read: ReadNewest, job: FoundJob) -> list[LogChunk]:
-    chunks = [each for each in _chunks(read(job.job, MESSAGES)) if each.incarnation in (job.incarnation, "")]
+def _newest_chunks(read: ReadNewest, job: FoundJob) -> list[LogChunk]:
+    # Newest messages of the job's partition; those of other jobs are among them.
+    chunks = [each for each in _chunks(read(job.job, 1_000)) if each.incarnation in (job.incarnation, "")]
     attempt = max((each.attempt for each in chunks), default=0)
     rank = min((each.rank for each in chunks if each.attempt == attempt), default=0)
     found: list[LogChunk] = []

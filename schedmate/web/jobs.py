@@ -13,8 +13,6 @@ PAGE: Final = 50
 """Jobs on a page."""
 EXPORTED: Final = 10_000
 """Jobs in a JSON or CSV twin at most: one answer must not take all memory."""
-DEEPEST_PAGE: Final = 100_000  # pages that a link can reach
-LONGEST_SEARCH: Final = 200  # characters of a search
 
 CONDITIONS: Final[Mapping[str, str]] = {
     "": "all",
@@ -37,8 +35,6 @@ SORTS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
     "slowest": lambda row: -(row["step_time_s"] or 0.0),
 }
 """Orders, and the key of each. Equals stay in the order of the newest. The slowest step is that of jobs that run: the others come after."""
-MOST_COMPARED: Final = 5_000
-"""Jobs that run and are compared by their steps at most, the newest: their pace is asked for."""
 RUNNING: Final = frozenset({StateWord.RUNNING, StateWord.SILENT})
 """States of jobs that run."""
 COLUMNS: Final = (
@@ -140,8 +136,6 @@ judged AS
 """
 
 _ALL: Final = "SELECT * FROM judged ORDER BY changed DESC, job LIMIT {limit:UInt32}"
-MOST_JOBS: Final = 200_000
-"""Jobs in the list at most, the newest; about a kilobyte of memory each."""
 
 # The newest hour in which a job reported, minute by minute, over its ranks.
 _PACE: Final = """
@@ -185,10 +179,10 @@ class Filter:
         """Return the filter that the parameters of a link name."""
         page = given.get("page", "")
         return cls(
-            search=given.get("q", "").strip()[:LONGEST_SEARCH],
+            search=given.get("q", "").strip()[:200],
             condition=given.get("show", "") if given.get("show", "") in CONDITIONS else "",
             sort=given.get("sort", "") if given.get("sort", "") in SORTS else "newest",
-            page=min(max(int(page), 1), DEEPEST_PAGE) if page.isascii() and page.isdigit() and len(page) < 9 else 1,
+            page=min(max(int(page), 1), 100_000) if page.isascii() and page.isdigit() and len(page) < 9 else 1,
         )
 
     def link(self, **changes: object) -> dict[str, str]:
@@ -217,7 +211,8 @@ class JobList:
 def all_jobs(database: Database) -> Sequence[Mapping[str, Any]]:
     """Return all jobs, the newest first. Raises as `Database.rows` does."""
     now = datetime.now(UTC).timestamp()
-    return [with_state(row, now) for row in database.rows(_JOBS + _ALL, limit=MOST_JOBS)]
+    # The newest 200,000; a job takes about a kilobyte of memory.
+    return [with_state(row, now) for row in database.rows(_JOBS + _ALL, limit=200_000)]
 
 
 def with_state(row: Mapping[str, Any], now: float) -> Mapping[str, Any]:
@@ -276,7 +271,8 @@ def list_jobs(database: Database, known: Iterable[Mapping[str, Any]], wanted: Fi
 
 
 def _slowest_first(database: Database, found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    run = [row for row in found if row["condition"] in RUNNING][:MOST_COMPARED]
+    # The pace of a job that runs is asked for: of the newest 5,000 at most.
+    run = [row for row in found if row["condition"] in RUNNING][:5_000]
     compared = {row["job"] for row in run}
     paced = sorted(with_pace(database, run), key=SORTS["slowest"])
     return [*paced, *(row for row in found if row["job"] not in compared)]

@@ -10,7 +10,8 @@ from clickhouse_connect.driver.client import Client
 from starlette.exceptions import HTTPException
 
 from sinks import SinkRejected, TablesMissing
-from sinks.clickhouse import FoundJob, Selection, any_lines, check_pattern, new_lines, newest_attempt
+from sinks.clickhouse.incarnations import FoundJob
+from sinks.clickhouse.lines import Selection, any_lines, check_pattern, new_lines, newest_attempt
 
 from .lines import LONGEST
 
@@ -20,7 +21,6 @@ EXPORTED: Final = 5_000
 """Lines in a JSON or CSV twin at most."""
 COLUMNS: Final = ("attempt", "rank", "stream", "node", "partition", "offset", "line", "time", "text")
 """What a twin holds of each line."""
-_LONGEST_PATTERN: Final = 500  # characters
 _AFTER: Final = re.compile(r"(\d{1,9})\.(\d{1,18})\.(\d{1,18})", re.ASCII)
 
 
@@ -67,7 +67,7 @@ def search_lines(client: Client, job: FoundJob, wanted: Selection, after: str = 
         SinkRejected: The question was refused.
         SinkUnavailable: The server is away, or the search took too long.
     """
-    wanted = replace(wanted, pattern=wanted.pattern[:_LONGEST_PATTERN])
+    wanted = replace(wanted, pattern=wanted.pattern[:500])
     place = _AFTER.fullmatch(after)
     if after and place is None:
         raise HTTPException(400, f"Expected `after` as a link to further lines has it, got {after[:40]!r}.")

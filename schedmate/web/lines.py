@@ -20,7 +20,6 @@ BEFORE, AFTER = 60, 60
 """Lines shown at most."""
 LONGEST: Final = 2_000
 """Letters of a line that are shown."""
-LARGEST: Final = 2**62
 GONE: Final = "This line is no longer stored: Kafka keeps lines for a limited time."
 TOPICS: Final = ("job-logs", "node-logs")
 
@@ -86,7 +85,7 @@ def asked_place(request: Request) -> tuple[Position, int, int | None]:
 
 def _count(request: Request, name: str) -> int:
     given = request.query_params.get(name, "")
-    if not (given.isascii() and given.isdigit() and len(given) < 20 and int(given) < LARGEST):
+    if not (given.isascii() and given.isdigit() and len(given) < 20 and int(given) < 2**62):
         raise HTTPException(400, f"Expected a number as {name}, got {given[:40]!r}.")
     return int(given)
 

@@ -10,8 +10,6 @@ DAYS: Final = 7  # days of findings and verdicts
 RECENT_MINUTES: Final = 10  # minutes after which a GPU's sample no longer counts
 LIMIT: Final = 500
 """Nodes that a page shows, the worst first, and rows of each list of a node."""
-MOST: Final = 100_000
-"""Nodes that are searched, the worst first."""
 COLUMNS: Final = (
     "node",
     "health",
@@ -127,7 +125,7 @@ def read_nodes(database: Database) -> Sequence[Mapping[str, Any]]:
     answer = database.question("straggler_nodes", {"limit": str(LIMIT)})
     stragglers = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
     slowed = {row["node"]: row["slowed_jobs"] for row in stragglers}
-    rows = database.rows(_NODES, days=DAYS, minutes=RECENT_MINUTES, limit=MOST, stragglers=list(slowed))
+    rows = database.rows(_NODES, days=DAYS, minutes=RECENT_MINUTES, limit=100_000, stragglers=list(slowed))
     worst = _worst_findings(database)
     found = [{**row, "slowed_jobs": slowed.get(row["node"])} for row in rows]
     return [{**row, **health(row, worst.get(row["node"]))} for row in found]

@@ -4,17 +4,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
 from sinks import SinkRejected, SinkUnavailable
-from sinks.redis import JobStatus
+from sinks.redis.status import JobStatus
 from streams.resilience import Outage
 
 from ..job_state import StateWord, state_of_status
 from .jobs import state_fields
-
-MOST: Final = 500
-"""Jobs of one answer that Redis is asked about at most, the first ones."""
 
 ReadStates = Callable[[Sequence[str]], Mapping[str, JobStatus]]
 """Reads the states of jobs. Raises `SinkUnavailable` and `SinkRejected`."""
@@ -37,7 +34,8 @@ class Now:
 
     def states(self, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, JobStatus]:
         """Return the state of those jobs of `rows` that can still change, by job; nothing while Redis is away."""
-        jobs = [row["job"] for row in rows[:MOST] if row["condition"].is_live]
+        # Redis is asked about the first 500 jobs of an answer.
+        jobs = [row["job"] for row in rows[:500] if row["condition"].is_live]
         if not jobs or time.monotonic() < self._again_at:
             return {}
         try:

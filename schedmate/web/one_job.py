@@ -4,7 +4,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..explain import JobRecords, attempt_alarms, attempt_facts, attempt_state, in_force
+from ..explain.attempts import attempt_alarms, attempt_facts, attempt_state
+from ..explain.records import JobRecords, in_force
 from ..job_state import StateWord
 from .database import Database
 from .jobs import place_of, state_fields, with_pace

@@ -13,11 +13,14 @@ from starlette.responses import PlainTextResponse, Response
 
 from processors.diagnose import Signature
 from schedmate_records import JobReference
-from sinks.clickhouse import Selection, find_job
+from sinks.clickhouse.incarnations import find_job
+from sinks.clickhouse.lines import Selection
 from streams.transport import TransportError
 
 from ..advice import advice_on_alarm
-from ..explain import JobFacts, JobRecords, facts_of, read_records, sections
+from ..explain.facts import JobFacts, facts_of
+from ..explain.page import sections
+from ..explain.records import JobRecords, read_records
 from ..goodput import MonthReport
 from ..log_link import log_link
 from ..report_card import ReportCard, card_of
@@ -32,8 +35,7 @@ from .lines import Excerpt, ReadSpan, asked_lines
 from .now import Now, lay_over, newer_estimate
 from .one_job import earlier_attempt, one_job
 from .parameters import read_number, row_values
-from .plot import draw
-from .plot_data import plot_data
+from .plot import draw, plot_data
 from .ranks import rank_map
 from .refreshed import Refreshed
 from .render import render

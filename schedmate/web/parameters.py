@@ -1,12 +1,10 @@
 """Parameters of links, and the values of rows."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-
-LARGEST_NUMBER: Final = 2**31
 
 
 def row_values(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[list[Any]]:
@@ -19,6 +17,6 @@ def read_number(request: Request, name: str) -> int | None:
     given: Any = request.query_params.get(name, "")
     if not given:
         return None
-    if not (given.isascii() and given.isdigit() and len(given) < 11 and int(given) < LARGEST_NUMBER):
+    if not (given.isascii() and given.isdigit() and len(given) < 11 and int(given) < 2**31):
         raise HTTPException(400, f"Expected a number as {name}, got {given[:40]!r}.")
     return int(given)

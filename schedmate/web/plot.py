@@ -4,7 +4,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
+import msgspec
+
+from ..terminal import printable
 from ..top.sparkline import share_of, widened
 from .timeline import Curve, Mark, Timeline
 
@@ -24,11 +28,6 @@ GROUPS = {
     "verdict": "bad",
 }
 """Which colour an event is drawn in; what is not named here is an action."""
-
-NEAR_S = 600.0
-"""Events so near to a measurement are drawn, and half the measured time away where that is more."""
-FROM_ZERO = frozenset({"step time", "throughput"})
-"""Quantities that are compared by their size: an axis that begins elsewhere makes a small change look large."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,8 @@ def draw(known: Timeline, until: float | None = None) -> Plot | None:
     if not known.curves:
         return None
     moments = [at for curve in known.curves for at, _, _ in curve.points]
-    near = max(NEAR_S, (max(moments) - min(moments)) / 2)
+    # Events are drawn that are within 10 minutes of a measurement, or within half of the measured time.
+    near = max(600.0, (max(moments) - min(moments)) / 2)
     # A job may wait for days before it starts: what is far from all measurements would squeeze them. A hang that ends must be seen.
     marks = [mark for mark in known.marks if min(moments) - near <= mark.at <= max(moments) + near]
     moments += [mark.at for mark in marks]
@@ -140,7 +140,10 @@ def bounds(curve: Curve) -> tuple[float | None, float | None]:
     """Return the least and the greatest value of the axis of `curve`; None: what was measured decides."""
     if curve.unit == "%":
         return 0.0, 100.0
-    return (0.0 if curve.name in FROM_ZERO and all(value > 0 for _, value, _ in curve.points) else None), None
+    # An axis that begins elsewhere makes a small change of a size look large.
+    return (
+        0.0 if curve.name in {"step time", "throughput"} and all(value > 0 for _, value, _ in curve.points) else None
+    ), None
 
 
 def _ticks(axis: _Axis) -> Iterator[Tick]:
@@ -179,3 +182,31 @@ def sparkline(values: Sequence[float | None], width: float = 90.0, height: float
     step = width / (len(known) - 1)
     level = [1 + (height - 2) * (1 - share_of(value, low, high)) for value in known]
     return "M" + "L".join(f"{place * step:.1f} {y:.1f}" for place, y in enumerate(level))
+
+
+def plot_data(known: Timeline, plot: Plot) -> str:
+    """Return what `static/plots.js` draws, as JSON: all of `plot`, in seconds since 1970.
+
+    Its text is as printable as the page's. Between two attempts a curve has a point without a value.
+    """
+    drawn = {
+        "since": plot.since,
+        "until": plot.until,
+        "curves": [_curve(curve) for curve in known.curves],
+        "marks": [{"at": line.at, "group": line.group, "text": printable(line.text)} for line in plot.lines],
+    }
+    return msgspec.json.encode(drawn).decode()
+
+
+def _curve(curve: Curve) -> dict[str, Any]:
+    points = sorted(curve.points)  # an attempt's last report may come after the first of the next
+    at: list[float] = []
+    values: list[float | None] = []
+    for place, (moment, value, attempt) in enumerate(points):
+        if place and attempt != points[place - 1][2]:
+            at.append(round((points[place - 1][0] + moment) / 2, 3))
+            values.append(None)
+        at.append(round(moment, 3))
+        values.append(float(f"{value:.6g}"))
+    low, high = bounds(curve)
+    return {"name": curve.name, "unit": printable(curve.unit), "low": low, "high": high, "at": at, "values": values}

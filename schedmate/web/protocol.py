@@ -7,10 +7,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 REQUEST_S: Final = 10.0
 """Seconds for the head of a request, and again for its body: forms of at most 16 KB."""
-ANSWER_S: Final = 120.0
-"""Seconds for an answer. A question to the database may take 15, and several pages wait for the embedded engine in turn."""
-STREAMS: Final = frozenset({"/changes"})
-"""Paths whose answers have no end."""
 MOST_CONNECTIONS: Final = 500
 """Connections at a time; the system gives a process 1,024 files."""
 
@@ -72,8 +68,9 @@ class LimitedProtocol(H11Protocol):
         self._timer = None
         if part != "answer":
             self._timer = self.loop.call_later(REQUEST_S, self.transport.abort)
-        elif self.scope["path"] not in STREAMS:
-            self._timer = self.loop.call_later(ANSWER_S, self.transport.abort)
+        elif self.scope["path"] != "/changes":
+            # A question to the database may take 15 s, and several pages wait for the embedded engine in turn.
+            self._timer = self.loop.call_later(120.0, self.transport.abort)
 
     def _present_part(self) -> str:
         if self.cycle is None or self.cycle.response_complete:

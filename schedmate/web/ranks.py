@@ -15,8 +15,6 @@ FEWEST: Final = 3
 """Minutes below which a map shows nothing that a number does not."""
 LEVELS: Final = ((1.05, "as-usual"), (1.15, "slower"), (1.4, "slow"), (math.inf, "very-slow"))
 """Step time as a multiple of the median of its column, and what that is called."""
-SILENT: Final = "silent"
-"""Of the ranks of a row, some report at other times and not here."""
 
 _CELLS: Final = """
 SELECT row, column, max(seconds) AS seconds, count() AS reporting FROM
@@ -106,6 +104,7 @@ def _cells(rows: Sequence[Mapping[str, Any]], per_row: int) -> Iterator[Cell]:
         first = row["row"] * per_row
         ranks = f"rank {first}" if per_row == 1 else f"ranks {first} to {first + per_row - 1}, the slowest"
         text = f"{ranks}: {row['seconds']:.3g} s a step, {times:.2f} of the median"
+        # Some ranks of the row report at other times and not here.
         yield Cell(
-            row["column"], row["row"], SILENT if silent else level, f"{text}; {silent} silent" if silent else text
+            row["column"], row["row"], "silent" if silent else level, f"{text}; {silent} silent" if silent else text
         )

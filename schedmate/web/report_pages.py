@@ -7,21 +7,18 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sinks.clickhouse import queries
+from sinks.clickhouse.queries import queries
 
 from ..goodput import is_month, months_around, read_month, this_month
-from ..shadow import DECISION, EXPLANATION, SUMMARY, as_row, judge, summarise, summary
-from ..shadow import gather as gather_shadows
+from ..shadow.facts import gather as gather_shadows
+from ..shadow.report import DECISION, EXPLANATION, SUMMARY, as_row, judge, summarise, summary
 from . import spot
 from .database import Database
 from .parameters import read_number, row_values
 from .render import render
 from .twins import Form, as_csv, as_json, picked
 
-SHADOW_DAYS, MOST_SHADOW_DAYS = 7, 366
 QUESTION_COLUMNS: Final = ("name", "title", "about")
-MONTH_ROWS: Final = 50
-"""Rows of each table of the goodput of a month."""
 
 
 class ReportPages:
@@ -36,7 +33,7 @@ class ReportPages:
 
     def shadow(self, request: Request, form: Form = "html") -> Response:
         """What decisions in shadow mode would have done."""
-        days = min(read_number(request, "days") or SHADOW_DAYS, MOST_SHADOW_DAYS)
+        days = min(read_number(request, "days") or 7, 366)
         judged = judge(self._database.use(lambda client: gather_shadows(client, time.time() - days * 86_400)))
         if form == "html":
             rows = [summary(row) for row in summarise(judged)]
@@ -60,7 +57,7 @@ class ReportPages:
         month = request.query_params.get("month", "") or this_month()
         if not is_month(month):
             raise HTTPException(400, f"Expected a month as {this_month()}, got {month[:40]!r}.")
-        report = self._database.use(lambda client: read_month(client, month, MONTH_ROWS))
+        report = self._database.use(lambda client: read_month(client, month, 50))
         if form == "json":
             return as_json(report)
         if form == "csv":

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sinks.clickhouse import FoundJob
+from sinks.clickhouse.incarnations import FoundJob
 
 from .database import Database
 

@@ -5,8 +5,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
 
+import uvicorn
+from starlette.applications import Starlette
+
 from schedmate_records import KnownFormat
-from sinks.redis import read_states
+from sinks.redis.read_state import read_states
 from streams.kafka import KafkaChanges, read_newest, read_span
 from streams.transport import Message
 
@@ -20,15 +23,13 @@ from ..settings.settings import Settings, SettingsError
 from .access import Access, Linked, Looking, Proxied
 from .acts import Act
 from .app import LOOPBACK, opened_app
-from .changes import COUNTED, TOPICS
+from .changes import COUNTED, TOPICS, Changes
 from .database import LIMITS, Database
 from .now import ReadStates
-from .server import PageServer
+from .protocol import LimitedProtocol
 
 ADDRESS = "127.0.0.1"
 """Visitors from elsewhere come through SSH, or a proxy on this host."""
-REDIS_S = 1.0
-"""Seconds that a visitor waits for Redis at most."""
 
 
 def serve(settings: Settings, port: int, names: Sequence[str] = ()) -> None:
@@ -113,7 +114,8 @@ def _states(settings: Settings) -> ReadStates | None:
     """Return what reads the current state of jobs; an embedded database has no other writer meanwhile."""
     if not settings.redis.url:
         return None
-    return partial(read_states, redis_client(settings.redis, timeout_s=REDIS_S), prefix=settings.redis.prefix)
+    # A visitor waits for Redis for a second at most.
+    return partial(read_states, redis_client(settings.redis, timeout_s=1.0), prefix=settings.redis.prefix)
 
 
 def _write(settings: Settings, act: Act) -> None:
@@ -126,3 +128,27 @@ def _newest(settings: Settings, job: str, count: int) -> Iterator[Message]:
 
 def _teach(settings: Settings, record: KnownFormat) -> None:
     store(settings, [record])
+
+
+class PageServer(uvicorn.Server):
+    """Serves `app`, and logs no requests."""
+
+    def __init__(self, app: Starlette) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=LimitedProtocol,
+                ws="none",
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                lifespan="off",
+            )
+        )
+        self._changes: Changes | None = app.state.changes
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop serving."""
+        if self._changes:
+            self._changes.end_streams()
+        await super().shutdown(sockets)

@@ -1,11 +1,27 @@
 """Who may do what on the page."""
 
+import string
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, Field
 
 from ..settings.listed import Listed
-from ..settings.log_template import checked_template
+
+_FIELDS = ("job", "attempt", "rank", "node", "line", "text", "from", "to")
+"""Fields of a link template. `from` and `to` are milliseconds since 1970, ten minutes before and after the verdict."""
+
+
+def _checked_template(template: str) -> str:
+    """Return `template`; raise `ValueError` where it is no web address, or names other fields than `_FIELDS`."""
+    if not template:
+        return template
+    if urlsplit(template).scheme not in ("http", "https"):
+        raise ValueError("expected an address that begins with http:// or https://")
+    unknown = sorted({name for _, name, _, _ in string.Formatter().parse(template) if name is not None} - set(_FIELDS))
+    if unknown:
+        raise ValueError(f"expected fields {', '.join(f'{{{name}}}' for name in _FIELDS)}, got {{{unknown[0]}}}")
+    return template
 
 
 class WebSettings(BaseModel, frozen=True, extra="forbid"):
@@ -20,7 +36,7 @@ class WebSettings(BaseModel, frozen=True, extra="forbid"):
     operators: Listed = Field(
         (), description="Users, as named by the proxy, who may act, separated by commas. Others may only read."
     )
-    log_link: Annotated[str, AfterValidator(checked_template)] = Field(
+    log_link: Annotated[str, AfterValidator(_checked_template)] = Field(
         "",
         description="Address of a job's lines in another system, such as Loki, to which verdicts link. Its fields are "
         "{job}, {attempt}, {rank}, {node}, {line}, {text}, {from} and {to} (milliseconds). Empty: none.",

@@ -10,9 +10,6 @@ DAYS: Final = 7
 """Clusters whose last quota is older are left out."""
 HOURS: Final = 24
 """Of the curves."""
-MOST_CLUSTERS: Final = 20  # clusters on the page
-MOST_ORGANISATIONS: Final = 200  # rows of the table of organisations
-MOST_BEYOND: Final = 50  # listed jobs beyond the quota
 COLUMNS: Final = ("cluster", "time", "organisation", "in_use", "waiting", "peak", "median", "upper")
 """What a row of the CSV twin holds: the newest demand of each organisation, in GPUs."""
 
@@ -71,11 +68,11 @@ class ClusterQuota:
 
 def list_quotas(database: Database) -> Sequence[ClusterQuota]:
     """Return the newest quota of every cluster. Raises as `Database.rows` does."""
-    quotas = database.rows(_QUOTAS, days=DAYS, limit=MOST_CLUSTERS)
+    quotas = database.rows(_QUOTAS, days=DAYS, limit=20)
     if not quotas:
         return []
-    demand = database.rows(_DEMAND, days=DAYS, limit=MOST_ORGANISATIONS)
-    beyond = database.rows(_BEYOND, days=DAYS, limit=MOST_BEYOND)
+    demand = database.rows(_DEMAND, days=DAYS, limit=200)
+    beyond = database.rows(_BEYOND, days=DAYS, limit=50)
     past = {row["cluster"]: row for row in database.rows(_PAST, hours=HOURS)}
 
     def rows_of(rows: Sequence[Mapping[str, Any]], cluster: str) -> list[Mapping[str, Any]]:

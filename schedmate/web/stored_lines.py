@@ -5,7 +5,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from schedmate_records import Position
-from sinks.clickhouse import find_job, lines_at
+from sinks.clickhouse.incarnations import find_job
+from sinks.clickhouse.lines import lines_at
 
 from .lines import AFTER, GONE, LONGEST, Excerpt, Line, asked_place
 

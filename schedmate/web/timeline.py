@@ -5,15 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from ..explain import JobRecords, in_force
+from ..explain.records import JobRecords, in_force
 from .database import Database
 from .reports import Reports
-
-SPANS: Final = 240
-"""Points of a curve at most: as many as a plot has columns to show them in."""
-_MINUTE: Final = 60_000_000  # microseconds of a minute
-MARKS: Final = 400
-"""Events of a job at most, the newest; an answer stays small for a job that restarts for ever."""
 
 # One rank represents the job: the lowest that reports. Its rows are adjacent in the table, so that neither the number of ranks
 # nor the size of the table counts.
@@ -39,8 +33,6 @@ WHERE g.node IN {nodes:Array(String)} AND has(g.jobs, {job:String})
 GROUP BY intDiv(toUnixTimestamp64Micro(g.time) - {since:Int64}, {width:Int64})
 ORDER BY at
 """
-CARRIED_OUT: Final = ("done", "failed", "refused", "unverified")
-"""Outcomes of decisions that are marked: what was tried, and what became of it."""
 
 
 @dataclass(frozen=True)
@@ -74,13 +66,15 @@ class Timeline:
 
 def timeline(database: Database, records: JobRecords, reports: Sequence[Reports], nodes: Sequence[str]) -> Timeline:
     """Return the timeline of the job of `records`, which ran on `nodes`. Raises as `Database.rows` does."""
-    job, marks = records.job, sorted(_marks(records), key=lambda mark: mark.at)[-MARKS:]
+    # Newest 400 events: an answer stays small for a job that restarts for ever.
+    job, marks = records.job, sorted(_marks(records), key=lambda mark: mark.at)[-400:]
     if not reports:
         return Timeline((), marks, None, 0)
     rank = min(each.first for each in reports)
     since = micros(min(each.since for each in reports))
-    until = micros(max(each.until for each in reports)) + _MINUTE
-    span = {"since": since, "width": max(1, (until - since) // SPANS + 1)}
+    until = micros(max(each.until for each in reports)) + 60_000_000
+    # A curve has no more points than its plot has columns to show them in.
+    span = {"since": since, "width": max(1, (until - since) // 240 + 1)}
     rows = database.rows(_CURVES, job=job, incarnation=records.found.incarnation, rank=rank, **span)
     unit = next((row["unit"] for row in rows if row["unit"]), "")
     gpu = database.rows(_GPU, job=job, nodes=list(nodes), until=until, **span) if nodes else []
@@ -113,7 +107,7 @@ def _marks(records: JobRecords) -> Iterator[Mark]:
         if row["error_type"] != "none":
             yield _mark(row, "verdict", row["signature"])
     for row in records.results:
-        if row["outcome"] in CARRIED_OUT:
+        if row["outcome"] in ("done", "failed", "refused", "unverified"):
             yield _mark(row, row["action"], row["outcome"])
 
 

@@ -5,11 +5,11 @@ from collections.abc import Collection
 from schedmate_records import Alarm, AlarmKind, Decision, Failure, Slowdown
 
 from ..settings import BridgeSettings
-from . import cancel_hung, cancel_idle, cancel_packing, drain, hold, restart
+from . import cancel_job, cancel_packing, drain, hold, restart
 
 __all__ = ["OF_ALARMS", "OF_FAILURES", "drain", "hold", "propose"]
 
-OF_ALARMS = {AlarmKind.HANG: cancel_hung.POLICY, AlarmKind.GPUS_IDLE: cancel_idle.POLICY}
+OF_ALARMS = {AlarmKind.HANG: cancel_job.HUNG, AlarmKind.GPUS_IDLE: cancel_job.IDLE}
 """Policies whose decisions are retracted when the alarm is over."""
 OF_FAILURES = frozenset({restart.POLICY, drain.POLICY})
 """Policies whose decisions a later revision of the verdict may retract."""
@@ -35,7 +35,7 @@ def propose(
         drained = None if finding.opinions else drain.decide(finding, settings, users_against)
         proposed = [drained, restart.decide(finding, settings, checkpoint)]
     elif isinstance(finding, Alarm):
-        proposed = [cancel_hung.decide(finding, settings), cancel_idle.decide(finding, settings)]
+        proposed = [cancel_job.decide(finding, settings)]
     else:
         proposed = [cancel_packing.decide(finding, settings)]
     return [decision for decision in proposed if decision]

@@ -4,8 +4,6 @@ from schedmate_records import Action, Decision, Slowdown, decision_id
 
 from ..settings import BridgeSettings
 
-POLICY = "cancel-packing-on-slowdown"
-
 
 def decide(slowdown: Slowdown, settings: BridgeSettings) -> Decision | None:
     """Return the end of a packing whose victim runs below the threshold, else None.
@@ -24,7 +22,7 @@ def decide(slowdown: Slowdown, settings: BridgeSettings) -> Decision | None:
         time=slowdown.time,
         expires=slowdown.time + settings.ttl_seconds,
         mode=settings.mode(Action.CANCEL_PACKING),
-        policy=POLICY,
+        policy="cancel-packing-on-slowdown",
         reason=(
             f"Since job {slowdown.packed_job} was packed with it, job {slowdown.job} runs at {slowdown.ratio:.0%} of its speed "
             f"({slowdown.before_s:.3g} s a step before, {slowdown.after_s:.3g} s now; the limit is {slowdown.threshold:.0%})."

@@ -13,8 +13,7 @@ from ..journal import Journal
 from ..ledger import LedgerEntry
 from ..schedulers import Actuator, ActuatorError, SchedulerAway
 from .losses import DAY
-from .policy import POLICY, PreemptionFacts, decide
-from .victims import VictimChoice, least_loss
+from .policy import POLICY, PreemptionFacts, VictimChoice, decide, least_loss
 
 log = structlog.get_logger(__name__)
 

@@ -1,18 +1,38 @@
 """A job of a high class has waited for too long → jobs of an evictable class that hold what it needs go, those that lose least."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from processors.eviction import EvictionPlan
+from processors.eviction import least_loss as least_loss_of
 from schedmate_records import Action, Checkpoint, Decision, JobReference, counted, decision_id
 
-from ..schedulers import Queue, RunningJob, SchedulerJobState, SchedulerNodeState, WaitingJob
+from ..schedulers import Need, Queue, RunningJob, SchedulerJobState, SchedulerNodeState, WaitingJob
 from ..selectors import matches_any
 from ..settings import BridgeSettings
 from .losses import Loss, loss_of
-from .victims import VictimChoice, least_loss
+
+VictimChoice = Callable[[Need, Queue, Collection[str], Mapping[str, float]], EvictionPlan | None]
+"""A choice of victims: what a job needs, the queue, the nodes that it may use, and what each job that may be evicted would lose.
+
+Returns None where evicting all of them would not make room.
+"""
+
 
 POLICY = "evict-for-waiting-job"
+
+
+def least_loss(need: Need, queue: Queue, allowed: Collection[str], losses: Mapping[str, float]) -> EvictionPlan | None:
+    """Choose those that lose least. See `eviction.least_loss`, which the simulator asks too.
+
+    Args:
+        need: What must fit.
+        queue: Jobs and nodes.
+        allowed: Names of the nodes that may be used; those that are required among them.
+        losses: What each job that may be evicted would lose, by id.
+    """
+    nodes = {each.view.node: each for each in queue.nodes if each.view.node in allowed}
+    return least_loss_of(need, nodes, {job.view.job: job.held for job in queue.running}, losses)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 import structlog
@@ -54,38 +54,39 @@ class JobWatcher(ABC, Generic[K]):
     Args:
         connect: Connects to the broker; called in another thread.
         checkpoint: The file; its directory is created.
-        known: The type of what is remembered of each job.
-        scheduler: Its name, as a person reads it.
-        away: What `look` raises where the scheduler does not answer.
+        metrics: Metrics of the subclass.
         memory: Bytes of events that may wait.
+
+    Attributes:
+        known: Type of what is remembered of each job.
+        scheduler: Name of the scheduler, for people.
+        away: Error that `look` raises where the scheduler does not answer.
     """
 
-    metrics: JobWatcherMetrics
+    known: ClassVar[type[msgspec.Struct]]
+    scheduler: ClassVar[str]
+    away: ClassVar[type[UserError]]
 
     def __init__(
         self,
         connect: Callable[[], Producer],
         checkpoint: Path,
-        *,
-        known: type[K],
-        scheduler: str,
-        away: type[UserError],
         metrics: JobWatcherMetrics,
         clock: Callable[[], float] = time.time,
         memory: int = 8 << 20,
     ) -> None:
         self.metrics = metrics
         self.last_look = 0.0
-        self.shipper = Shipper(connect, f"{scheduler.lower()}-events", memory=memory, clock=clock)
+        self.shipper = Shipper(connect, f"{self.scheduler.lower()}-events", memory=memory, clock=clock)
         checkpoint.parent.mkdir(parents=True, exist_ok=True)
         self._checkpoint = checkpoint
-        self._away = away
         self._clock = clock
-        self._known = self._remembered = _load(checkpoint, known)
+        self._known: dict[str, K] = _load(checkpoint, self.known)
+        self._remembered = self._known
         self._unsent: deque[JobEvent] = deque()
         self._unacknowledged = 0
         self._lock = threading.Lock()
-        self._outage = Outage(scheduler, consequence="events follow once it answers")
+        self._outage = Outage(self.scheduler, consequence="events follow once it answers")
         self._pause_s = 0.0
 
     @abstractmethod
@@ -107,7 +108,7 @@ class JobWatcher(ABC, Generic[K]):
         now = self._clock()
         try:
             events, self._known, jobs = self.look(self._known, now)
-        except self._away as error:
+        except self.away as error:
             self.metrics.away.inc()
             self._pause_s = self._outage.failed(error)
             return 0
@@ -157,7 +158,7 @@ class JobWatcher(ABC, Generic[K]):
             self._remembered = self._known
 
 
-def _load(checkpoint: Path, known: type[K]) -> dict[str, K]:
+def _load(checkpoint: Path, known: type[msgspec.Struct]) -> dict[str, Any]:
     try:
         return msgspec.json.decode(checkpoint.read_bytes(), type=dict[str, known])  # type: ignore[valid-type]
     except FileNotFoundError:

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from schedmate_records.bounds import NAME
 
-_PREFIX = "ref: refs/heads/"
-
 
 def branch_of(directory: Path) -> str:
     """Return the branch of the working tree of `directory`; empty if there is none, or if its name is too long for a record.
@@ -36,5 +34,5 @@ def _head(path: Path) -> str:
 
 def _branch(head: str) -> str:
     head = head.strip()
-    name = head.removeprefix(_PREFIX)
+    name = head.removeprefix("ref: refs/heads/")
     return name if name != head and name.isprintable() and len(name) <= NAME else ""

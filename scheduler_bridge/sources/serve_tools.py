@@ -15,8 +15,6 @@ from processors.advise.agent import Tools
 from .limits import bound_this_process
 from .tree import DirectoryTree
 
-_LONGEST = 1 << 12
-
 
 class Question(msgspec.Struct):
     """Which tool is used, on what; see `SourceTools`."""
@@ -30,7 +28,7 @@ def main() -> None:
     """Answer until the input ends. A missing directory ends the process with a traceback, and a limit ends it without one."""
     bound_this_process()
     tools = Tools(DirectoryTree(Path(sys.argv[1])))
-    while raw := sys.stdin.buffer.readline(_LONGEST):
+    while raw := sys.stdin.buffer.readline(1 << 12):
         asked = msgspec.json.decode(raw, type=Question)
         match asked.tool:
             case "file_tree":

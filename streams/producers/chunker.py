@@ -23,10 +23,6 @@ class Ready(Generic[Chunk]):
         self.record, self.pieces, self.after, self.next_seq = record, pieces, after, next_seq
 
 
-_EVEN_SILENCE, _LONGEST_SILENCE = 600.0, 4 * 3600.0
-"""Seconds of a silence with heartbeats at even intervals, and with any: an alarm needs one within seconds of its limit."""
-
-
 class ChunkLimits(NamedTuple):
     """When a chunk is closed: `pieces`, `size` in bytes, `seconds` since its first piece. Whichever comes first.
 
@@ -85,7 +81,7 @@ class Chunker(Generic[Chunk]):
         """When the next chunk is due if no piece comes, on the clock of `add`; None where none will be."""
         if self._lines:
             return self._opened + self._limits.seconds
-        if self._heard is None or not self._heartbeats or self._next_beat > _LONGEST_SILENCE:
+        if self._heard is None or not self._heartbeats or self._next_beat > 4 * 3600.0:
             return None
         return self._heard + self._next_beat
 
@@ -139,7 +135,8 @@ class Chunker(Generic[Chunk]):
     def _heartbeat(self, now: float) -> Ready[Chunk]:
         assert self._heard is not None
         silence = now - self._heard
-        self._next_beat = silence + max(self._limits.again, silence / 10 if silence >= _EVEN_SILENCE else 0.0)
+        # An alarm needs a heartbeat within seconds of its limit: in the first ten minutes they come at even intervals.
+        self._next_beat = silence + max(self._limits.again, silence / 10 if silence >= 600.0 else 0.0)
         record = self._make(
             seq=self._seq,
             first_line=self._after.line,

@@ -18,7 +18,7 @@ from benchmarks.chaos.replay import MADE, Replayed, identity, replay
 from schedmate_records import TOPICS, DeadLetter, Decision, EventKind, JobEvent, LogChunk, Position, encode
 from schedmate_records.decision import Action, Mode
 from schedmate_records.decision_result import DecisionResult, Outcome
-from sinks.clickhouse import TABLE_OF
+from sinks.clickhouse.tables import TABLE_OF
 from streams.transport import Message, outgoing
 
 JOB = Job("honest-0", Way.PIPE, "xid", 30, 0.0, printed_at=103.0)

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.chaos.observed import stored_ids
 from benchmarks.chaos.replay import identity
 from schedmate_records import ErrorType, Failure, Position, encode, identified
-from sinks.clickhouse import ClickHouseWriter
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.sinks.conftest import Embedded, embedded
 
 __all__ = ["embedded"]

@@ -1,7 +1,7 @@
 """The names of all metrics, as Prometheus sees them."""
 
-from schedmate.services.job_series import RunningJobs
 from schedmate.services.metrics import GROUPS
+from schedmate.services.sink import RunningJobs
 from schedmate.services.telemetry import metrics_of
 
 SERIES = RunningJobs(lambda _: [], 1).describe()

@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from schedmate.cli import app
 from schedmate.settings.settings import load
-from sinks.clickhouse import queries
+from sinks.clickhouse.queries import queries
 
 from .pages import PAGES, Line, command_lines
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from clickhouse_connect.driver.client import Client
 
-from sinks.clickhouse import open_client
+from sinks.clickhouse.client import open_client
 from tests.servers.clickhouse import ClickHouseServer
 from tests.servers.kafka import Kafka
 from tests.servers.redis import RedisServer

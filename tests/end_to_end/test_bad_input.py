@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from schedmate_records import EventKind, JobEvent, LogChunk, encode
-from sinks.clickhouse import open_client
+from sinks.clickhouse.client import open_client
 from streams.kafka import KafkaProducer, check_topics
 from streams.kafka.admin import admin_client
 from streams.transport import Outgoing, outgoing

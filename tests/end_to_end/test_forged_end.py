@@ -8,7 +8,8 @@ import pytest
 
 from schedmate.settings.settings import load
 from schedmate_records import LogChunk
-from sinks.redis import open_redis, read_job
+from sinks.redis.connect import open_redis
+from sinks.redis.read_state import read_job
 from streams.kafka import KafkaProducer
 from streams.transport import Outgoing, outgoing
 from tests.servers.clickhouse import ClickHouseServer

@@ -3,7 +3,7 @@
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -38,6 +38,7 @@ from tests.scheduler_bridge.findings import Written
 from tests.scheduler_bridge.schedulers.local.actuator.test_actuator import Cluster
 from tests.servers.kafka import Kafka
 from tests.streams.runtimes.workers import command, send
+from tests.waiting import until
 
 XID = "NVRM: Xid (PCI:0000:3b:00): 79, pid=4242, name=python, GPU has fallen off the bus.\n"
 TIMED_OUT = (
@@ -77,13 +78,6 @@ def failures(messages: Sequence[Message]) -> list[Failure]:
     return sorted((decode(Failure, message.value) for message in messages), key=lambda one: one.revision)
 
 
-def until(done: Callable[[], bool], seconds: float = 60.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not (over := done()) and time.monotonic() < deadline:
-        time.sleep(0.2)
-    return over
-
-
 def test_in_one_process_down_to_the_restart(tmp_path: Path) -> None:
     broker, log, cluster, written = MemoryBroker(partitions=4), tmp_path / "kern.log", Cluster(), Written()
     job = cluster.scheduler.submit(FAIL)
@@ -107,10 +101,10 @@ def test_in_one_process_down_to_the_restart(tmp_path: Path) -> None:
         broker.append(outgoing(timed_out(job)))
         (first,) = failures(found("failures"))
         assert (first.faulty_component, first.node) == (Component.NETWORK, SOUND)
-        assert until(lambda: value(collector.metrics.files) == 1)
+        until(lambda: value(collector.metrics.files) == 1)
         with log.open("a") as kernel:
             kernel.write(XID)
-        assert until(lambda: len(found("node-findings")) == 1)
+        until(lambda: len(found("node-findings")) == 1)
         broker.append(outgoing(ended(job)))
         found("failures")
     finally:
@@ -147,18 +141,19 @@ def test_on_kafka(own_kafka: Kafka, tmp_path: Path) -> None:
     with command(own_kafka, "worker", log=log), command(own_kafka, *collect, log=log, **state):
         elsewhere = [NodeLogChunk(node=f"idle-{number}", lines=[XID], time=time.time()) for number in range(8)]
         send(own_kafka, elsewhere)
-        assert until(lambda: len(found("node-findings")) == 8), log.read_text()[-3000:]
+        until(lambda: len(found("node-findings")) == 8, shown=lambda: log.read_text()[-3000:])
         alone = {(message.key, message.position.partition) for message in found("node-findings")}
         assert alone == {(b"", partition_of(b"", list_topics(own_kafka.connection)["node-findings"]))}
         send(own_kafka, [started("17")])
-        assert until(lambda: len(found("placements")) == 2), log.read_text()[-3000:]
+        until(lambda: len(found("placements")) == 2, shown=lambda: log.read_text()[-3000:])
         checkpoint = tmp_path / "state" / "collect.json"
-        assert until(checkpoint.exists), log.read_text()[-3000:]
+        until(checkpoint.exists, shown=lambda: log.read_text()[-3000:])
         with kernel.open("a") as lines:
             lines.write(XID)
-        assert until(lambda: len(found("node-findings")) == 9), log.read_text()[-3000:]
+        until(lambda: len(found("node-findings")) == 9, shown=lambda: log.read_text()[-3000:])
         send(own_kafka, [timed_out("17"), ended("17")])
-        assert until(lambda: any(one.final and one.node == BROKEN for one in failures(found("failures")))), (
-            log.read_text()[-3000:]
+        (
+            until(lambda: any(one.final and one.node == BROKEN for one in failures(found("failures")))),
+            (log.read_text()[-3000:]),
         )
         check(failures(found("failures"))[-1])

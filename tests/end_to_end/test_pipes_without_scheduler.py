@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from schedmate.job_state import StateWord, state_of_status
-from sinks.redis import JobStatus, open_redis, read_job
+from sinks.redis.connect import open_redis
+from sinks.redis.read_state import read_job
+from sinks.redis.status import JobStatus
 from tests.servers.clickhouse import ClickHouseServer
 from tests.servers.kafka import Kafka
 from tests.servers.redis import RedisServer

@@ -31,7 +31,8 @@ from schedmate_records import (
     Record,
     decode,
 )
-from sinks.clickhouse import STORED_TOPICS, open_client
+from sinks.clickhouse.client import open_client
+from sinks.clickhouse.tables import STORED_TOPICS
 from streams.kafka import Connection, KafkaConsumer, KafkaProducer, check_role, read_back
 from streams.kafka.acls import grant, granted, revoke
 from streams.model_worker.chunks import TOPIC

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from schedmate.settings.settings import load
-from sinks.redis import open_redis, read_job
+from sinks.redis.connect import open_redis
+from sinks.redis.read_state import read_job
 from tests.servers.clickhouse import ClickHouseServer
 from tests.servers.kafka import Kafka
 from tests.servers.redis import RedisServer

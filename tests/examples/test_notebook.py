@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sinks.clickhouse import ClickHouseWriter
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.docs.pages import ROOT
 from tests.sinks.conftest import Embedded, embedded
 from tests.sinks.made import T0, metric

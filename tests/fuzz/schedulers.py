@@ -20,11 +20,11 @@ from scheduler_bridge.schedulers.ray.client.connection import RayConnection
 from scheduler_bridge.schedulers.ray.client.errors import RayError
 from scheduler_bridge.schedulers.ray.events.changes import RayPlacement
 from scheduler_bridge.schedulers.ray.events.changes import changes as ray_changes
+from scheduler_bridge.schedulers.slurm.actuator.dependents import follow
+from scheduler_bridge.schedulers.slurm.actuator.queue import next_tasks
 from scheduler_bridge.schedulers.slurm.client import (
     SlurmClient,
     SlurmError,
-    array,
-    dependency,
     gres,
     host_list,
     json_list,
@@ -37,6 +37,7 @@ from scheduler_bridge.schedulers.slurm.events.changes import changes as slurm_ch
 from .targets import target, text
 
 _SLURM = "scheduler_bridge/schedulers/slurm/client"
+_SLURM_ACTUATOR = "scheduler_bridge/schedulers/slurm/actuator"
 
 
 @target(_SLURM, "scheduler_bridge/schedulers/slurm/events/test_watcher.py", raises=SlurmError)
@@ -53,14 +54,14 @@ def slurm_commands(data: bytes) -> None:
     assert all(event.job for event in events)
 
 
-@target(_SLURM)
+@target(_SLURM, f"{_SLURM_ACTUATOR}/test_dependents.py")
 def slurm_lines(data: bytes) -> None:
     """One line of each command."""
     for line in text(data).split("\n")[:50]:
         slurm_text.parse(line)
         slurm_node.parse(line)
         submission.read_columns(line)
-        dependency.follow(line, "7", "8")
+        follow(line, "7", "8")
 
 
 @target(_SLURM)
@@ -69,7 +70,7 @@ def slurm_json(data: bytes) -> None:
     json_list.parse(text(data))
 
 
-@target(f"{_SLURM}/test_gres.py", f"{_SLURM}/test_host_list.py", f"{_SLURM}/test_array.py")
+@target(f"{_SLURM}/test_gres.py", f"{_SLURM}/test_host_list.py", f"{_SLURM_ACTUATOR}/test_array_tasks.py")
 def slurm_lists(data: bytes) -> None:
     """Lists of hosts, devices and tasks."""
     listed = text(data)
@@ -78,7 +79,7 @@ def slurm_lists(data: bytes) -> None:
     gres.shards_per_gpu(listed)
     gres.gpu_types(listed)
     gres.held_parts(listed, 2)
-    array.next_tasks(listed, 0, 10)
+    next_tasks(listed, 0, 10)
 
 
 @target("processors/advise/predictors/test_sacct.py", raises=NotAccounting)

@@ -19,7 +19,8 @@ import pytest
 import yaml
 
 from schedmate_records import Position
-from sinks.clickhouse import ClickHouseWriter, ask, run
+from sinks.clickhouse.queries import ask, run
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.docs.metrics import METRICS
 from tests.schedmate.web.history import write
 from tests.servers import free_port, require

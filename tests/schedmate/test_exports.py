@@ -9,7 +9,7 @@ import pytest
 from schedmate.exports import Series, read_series
 from schedmate.exports.series import NothingKnown
 from schedmate_records import JobMetric, Position
-from sinks.clickhouse import ClickHouseWriter
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.sinks.conftest import Embedded, embedded
 
 __all__ = ["embedded"]

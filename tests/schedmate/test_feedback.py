@@ -14,7 +14,7 @@ from schedmate.analysis.proposal import NoProposal, fire, pattern_of
 from schedmate.assembly import failure_table
 from schedmate.cli import app
 from schedmate_records import BY_NAME, Failure, Feedback, JobEvent, LogChunk, Opinion, Position, decode
-from sinks.clickhouse import ClickHouseWriter
+from sinks.clickhouse.writer import ClickHouseWriter
 from sinks.redis.changes import changes
 from streams.kafka import KafkaProducer, read_back
 from streams.transport import outgoing

@@ -9,7 +9,7 @@ from schedmate.log_link import log_command, log_link
 from schedmate.services.job_lines import JobLineWriter
 from schedmate.settings.settings import SettingsError, load
 from schedmate_records import LogChunk, Position
-from sinks.clickhouse import ClickHouseWriter
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.sinks.conftest import Embedded, embedded
 
 __all__ = ["embedded"]

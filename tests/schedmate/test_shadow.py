@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from schedmate.cli import app
-from schedmate.shadow import gather, judge, summarise
-from schedmate.shadow.report import Instead
+from schedmate.shadow.facts import gather
+from schedmate.shadow.report import Instead, judge, summarise
 from schedmate_records import (
     Action,
     Checkpoint,
@@ -26,7 +26,7 @@ from schedmate_records import (
     Record,
     Slowdown,
 )
-from sinks.clickhouse import ClickHouseWriter
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.sinks.conftest import Embedded, embedded
 
 __all__ = ["embedded"]

@@ -44,7 +44,7 @@ class Cluster(NoScheduler):
         return self.restart(job, (), key)
 
 
-class Stand:
+class LimitsSite:
     """A bridge on that cluster, with a clock that the test sets."""
 
     def __init__(self, settings: BridgeSettings = SETTINGS) -> None:
@@ -80,112 +80,112 @@ DONE = [Outcome.STARTED, Outcome.DONE]
 
 
 def test_ten_jobs_that_fake_an_xid_leave_room_for_a_true_failure() -> None:
-    stand = Stand()
-    stand.fail(*jobs("mallory"))
-    assert len(stand.cluster.attempts) == SHARE
-    assert {result.user for result in stand.results} == {"mallory"}
-    assert {result.node for result in stand.results} == {""}
-    stand.fail("ada/0", node_evidence=True)
-    assert stand.outcomes("ada/0") == DONE
-    assert [result.node for result in stand.results if result.job == "ada/0"] == ["n1", "n1"]
-    assert by_label(stand.bridge.metrics.actions_last_hour) == {"cluster": SHARE + 1, "user": SHARE, "node": 1}
+    site = LimitsSite()
+    site.fail(*jobs("mallory"))
+    assert len(site.cluster.attempts) == SHARE
+    assert {result.user for result in site.results} == {"mallory"}
+    assert {result.node for result in site.results} == {""}
+    site.fail("ada/0", node_evidence=True)
+    assert site.outcomes("ada/0") == DONE
+    assert [result.node for result in site.results if result.job == "ada/0"] == ["n1", "n1"]
+    assert by_label(site.bridge.metrics.actions_last_hour) == {"cluster": SHARE + 1, "user": SHARE, "node": 1}
 
 
 def test_what_is_over_a_limit_waits_is_written_down_once_and_carried_out_later() -> None:
-    stand = Stand()
-    stand.fail(*jobs("mallory"))
-    waiting = [job for job in jobs("mallory") if stand.outcomes(job) == [Outcome.DEFERRED]]
+    site = LimitsSite()
+    site.fail(*jobs("mallory"))
+    waiting = [job for job in jobs("mallory") if site.outcomes(job) == [Outcome.DEFERRED]]
     assert len(waiting) == 10 - SHARE
-    assert by_label(stand.bridge.metrics.deferred) == {"user-limit": 10 - SHARE}
-    asked = stand.cluster.asked
+    assert by_label(site.bridge.metrics.deferred) == {"user-limit": 10 - SHARE}
+    asked = site.cluster.asked
     for _ in range(10):
-        stand.now += 60
-        assert stand.bridge.advance() == HOUR - (stand.now - NOW)
-    assert stand.cluster.asked == asked, "the scheduler is left in peace meanwhile"
-    stand.bridge = stand.new_bridge(remember=True)
-    stand.bridge.advance()
-    assert all(stand.outcomes(job) == [Outcome.DEFERRED] for job in waiting)
-    assert stand.cluster.asked == asked, "what was written down tells whose they are"
-    stand.now = NOW + HOUR
-    stand.bridge.advance()
-    assert all(stand.outcomes(job) == [Outcome.DEFERRED, *DONE] for job in waiting)
-    assert stand.bridge.advance() is None
+        site.now += 60
+        assert site.bridge.advance() == HOUR - (site.now - NOW)
+    assert site.cluster.asked == asked, "the scheduler is left in peace meanwhile"
+    site.bridge = site.new_bridge(remember=True)
+    site.bridge.advance()
+    assert all(site.outcomes(job) == [Outcome.DEFERRED] for job in waiting)
+    assert site.cluster.asked == asked, "what was written down tells whose they are"
+    site.now = NOW + HOUR
+    site.bridge.advance()
+    assert all(site.outcomes(job) == [Outcome.DEFERRED, *DONE] for job in waiting)
+    assert site.bridge.advance() is None
 
 
 def test_what_waits_too_long_expires_and_says_what_it_waited_for() -> None:
-    stand = Stand(BridgeSettings(modes=ON_JOBS, ttl_seconds=600))
-    stand.fail(*jobs("mallory", SHARE + 1))
-    assert stand.bridge.advance() == 600
-    stand.now += 601
-    assert stand.bridge.advance() is None
-    last = stand.results[-1]
+    site = LimitsSite(BridgeSettings(modes=ON_JOBS, ttl_seconds=600))
+    site.fail(*jobs("mallory", SHARE + 1))
+    assert site.bridge.advance() == 600
+    site.now += 601
+    assert site.bridge.advance() is None
+    last = site.results[-1]
     assert last.outcome is Outcome.EXPIRED
     assert "user-limit" in last.detail
-    assert len(stand.cluster.attempts) == SHARE
+    assert len(site.cluster.attempts) == SHARE
 
 
 def test_a_verdict_taken_back_withdraws_what_waits_for_a_limit() -> None:
-    stand = Stand()
-    stand.fail(*jobs("mallory", SHARE + 1))
+    site = LimitsSite()
+    site.fail(*jobs("mallory", SHARE + 1))
     late = f"mallory/{SHARE}"
-    stand.bridge.accept(failure(job=late, revision=2, error_type=ErrorType.NONE, restartable=None, time=NOW))
-    stand.now += HOUR
-    assert stand.bridge.advance() is None
-    assert stand.outcomes(late) == [Outcome.DEFERRED, Outcome.REFUSED]
+    site.bridge.accept(failure(job=late, revision=2, error_type=ErrorType.NONE, restartable=None, time=NOW))
+    site.now += HOUR
+    assert site.bridge.advance() is None
+    assert site.outcomes(late) == [Outcome.DEFERRED, Outcome.REFUSED]
 
 
 def test_the_cluster_has_a_limit_of_its_own() -> None:
-    stand = Stand()
+    site = LimitsSite()
     for number in range(6):
-        stand.fail(*jobs(f"user{number}", 4))
-    assert len(stand.cluster.attempts) == SETTINGS.actions_per_hour
-    assert by_label(stand.bridge.metrics.deferred) == {"cluster-limit": 4}
-    assert value(stand.bridge.metrics.waiting) == 4
+        site.fail(*jobs(f"user{number}", 4))
+    assert len(site.cluster.attempts) == SETTINGS.actions_per_hour
+    assert by_label(site.bridge.metrics.deferred) == {"cluster-limit": 4}
+    assert value(site.bridge.metrics.waiting) == 4
 
 
 def test_the_end_of_a_packing_counts_for_whom_it_favours() -> None:
-    stand = Stand()
-    stand.cluster.state = SchedulerJobState.RUNNING
+    site = LimitsSite()
+    site.cluster.state = SchedulerJobState.RUNNING
     for number in range(SHARE + 1):
         victim, newcomer = f"mallory/{number}", f"user{number}/0"
-        stand.bridge.accept(slowdown(id=victim, job=victim, packed_job=newcomer, time=NOW))
-    stand.bridge.advance()
-    assert len(stand.cluster.attempts) == SHARE
-    assert {result.user for result in stand.results} == {"mallory"}
-    assert by_label(stand.bridge.metrics.deferred) == {"user-limit": 1}
+        site.bridge.accept(slowdown(id=victim, job=victim, packed_job=newcomer, time=NOW))
+    site.bridge.advance()
+    assert len(site.cluster.attempts) == SHARE
+    assert {result.user for result in site.results} == {"mallory"}
+    assert by_label(site.bridge.metrics.deferred) == {"user-limit": 1}
 
 
 def test_a_budget_for_ever_is_final() -> None:
-    stand = Stand()
+    site = LimitsSite()
     for attempt in range(3):
-        stand.bridge.accept(failure(job="ada/0", attempt=attempt))
-        stand.bridge.advance()
-    assert stand.outcomes("ada/0") == [*DONE, *DONE, Outcome.REFUSED]
-    assert by_label(stand.bridge.metrics.refused) == {"budget": 1}
-    assert stand.bridge.advance() is None
+        site.bridge.accept(failure(job="ada/0", attempt=attempt))
+        site.bridge.advance()
+    assert site.outcomes("ada/0") == [*DONE, *DONE, Outcome.REFUSED]
+    assert by_label(site.bridge.metrics.refused) == {"budget": 1}
+    assert site.bridge.advance() is None
 
 
 def test_a_node_is_blamed_before_others_only_by_its_own_evidence() -> None:
-    stand = Stand(BridgeSettings(modes=ON_JOBS, actions_per_node_hour=2))
-    stand.fail("a/0", "b/0", "c/0")
-    assert [stand.outcomes(job) for job in ("a/0", "b/0", "c/0")] == [DONE] * 3
-    stand.fail("d/0", "e/0", "f/0", node_evidence=True)
-    assert [stand.outcomes(job) for job in ("d/0", "e/0", "f/0")] == [DONE, DONE, [Outcome.DEFERRED]]
-    stand.fail("g/0", node="n2", node_evidence=True)
-    assert stand.outcomes("g/0") == DONE
+    site = LimitsSite(BridgeSettings(modes=ON_JOBS, actions_per_node_hour=2))
+    site.fail("a/0", "b/0", "c/0")
+    assert [site.outcomes(job) for job in ("a/0", "b/0", "c/0")] == [DONE] * 3
+    site.fail("d/0", "e/0", "f/0", node_evidence=True)
+    assert [site.outcomes(job) for job in ("d/0", "e/0", "f/0")] == [DONE, DONE, [Outcome.DEFERRED]]
+    site.fail("g/0", node="n2", node_evidence=True)
+    assert site.outcomes("g/0") == DONE
 
 
 def test_thousands_of_failures_at_once_are_dealt_with_in_time() -> None:
     """An array whose tasks all fail. What each costs must not grow with how many wait."""
 
     def seconds(count: int) -> float:
-        stand = Stand()
+        site = LimitsSite()
         began = time.process_time()
-        stand.fail(*jobs("mallory", count))
+        site.fail(*jobs("mallory", count))
         for job in jobs("mallory", 250):
-            stand.bridge.accept(JobEvent(id=job, job=job, kind=EventKind.ENDED, time=NOW))
-        stand.bridge.advance()
-        assert value(stand.bridge.metrics.waiting) == count - SHARE
+            site.bridge.accept(JobEvent(id=job, job=job, kind=EventKind.ENDED, time=NOW))
+        site.bridge.advance()
+        assert value(site.bridge.metrics.waiting) == count - SHARE
         return time.process_time() - began
 
     seconds(500)
@@ -194,29 +194,29 @@ def test_thousands_of_failures_at_once_are_dealt_with_in_time() -> None:
 
 def test_work_that_takes_long_is_left_for_the_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scheduler_bridge.bridge.WORK", 0.01)
-    stand = Stand()
-    stand.cluster.slow = 0.02
+    site = LimitsSite()
+    site.cluster.slow = 0.02
     for number in range(10):
-        stand.bridge.accept(failure(job=f"user{number}/0"))
-    assert stand.bridge.advance() == 0
-    assert 0 < len(stand.cluster.attempts) < 10
+        site.bridge.accept(failure(job=f"user{number}/0"))
+    assert site.bridge.advance() == 0
+    assert 0 < len(site.cluster.attempts) < 10
 
 
 def test_a_job_whose_name_fits_no_decision_leads_to_none() -> None:
-    stand = Stand()
-    stand.fail("m" * 300)
-    stand.bridge.accept(failure(job="ada/0", node="n" * 300, faulty_component=Component.GPU))
-    assert stand.bridge.advance() is None
-    assert stand.written.records == []
+    site = LimitsSite()
+    site.fail("m" * 300)
+    site.bridge.accept(failure(job="ada/0", node="n" * 300, faulty_component=Component.GPU))
+    assert site.bridge.advance() is None
+    assert site.written.records == []
 
 
 def test_a_thousand_old_decisions_replayed_after_all_is_forgotten_do_nothing() -> None:
     """The topic of results is lost, or older than what it keeps: only the decisions come again."""
-    stand = Stand(BridgeSettings(modes=ON_JOBS, actions_per_hour=10_000, user_share=1.0))
+    site = LimitsSite(BridgeSettings(modes=ON_JOBS, actions_per_hour=10_000, user_share=1.0))
     for number in range(250):
-        stand.fail(f"user{number}/0")
-    honest = [decision for decision in stand.written.decisions if not decision.action.on_node]
-    done = dict(stand.cluster.attempts)
+        site.fail(f"user{number}/0")
+    honest = [decision for decision in site.written.decisions if not decision.action.on_node]
+    done = dict(site.cluster.attempts)
     old = [
         Decision(
             id=f"old/{number}",
@@ -231,13 +231,13 @@ def test_a_thousand_old_decisions_replayed_after_all_is_forgotten_do_nothing() -
         )
         for number in range(750)
     ]
-    stand.bridge = stand.new_bridge(remember=False)
+    site.bridge = site.new_bridge(remember=False)
     for decision in [*honest, *old, *honest]:
-        stand.bridge.accept(decision)
-    before = len(stand.results)
-    assert stand.bridge.advance() is None
-    outcomes = [result.outcome for result in stand.results[before:]]
-    assert stand.cluster.attempts == done
+        site.bridge.accept(decision)
+    before = len(site.results)
+    assert site.bridge.advance() is None
+    outcomes = [result.outcome for result in site.results[before:]]
+    assert site.cluster.attempts == done
     assert len(outcomes) == len(honest) + len(old)
     assert set(outcomes) == {Outcome.REFUSED, Outcome.EXPIRED}
-    assert by_label(stand.bridge.metrics.refused) == {"bounds": 375, "job-state": 250}
+    assert by_label(site.bridge.metrics.refused) == {"bounds": 375, "job-state": 250}

@@ -13,7 +13,7 @@ from tests.metric_values import value
 from tests.scheduler_bridge.guardrails.test_guardrails import decision
 
 from .findings import NOW, failure
-from .test_bridge import ON, Stand
+from .test_bridge import ON, LocalSite
 
 APPROVE = BridgeSettings(modes={Action.RESTART: Mode.APPROVE})
 WAITING = [Outcome.AWAITING_APPROVAL]
@@ -35,61 +35,61 @@ def word(kind: Command, on: Decision, **changes: Any) -> OperatorCommand:
 
 
 @pytest.fixture
-def stand() -> Iterator[Stand]:
-    stand = Stand(APPROVE)
-    yield stand
-    stand.cluster.scheduler.close()
+def site() -> Iterator[LocalSite]:
+    site = LocalSite(APPROVE)
+    yield site
+    site.cluster.scheduler.close()
 
 
-def waiting(stand: Stand) -> Decision:
+def waiting(site: LocalSite) -> Decision:
     """Let a job fail, and return the decision that waits for a person."""
-    stand.bridge.accept(failure(job=stand.failed_job()))
-    stand.bridge.advance()
-    assert stand.written.outcomes == WAITING
-    (found,) = stand.written.decisions
+    site.bridge.accept(failure(job=site.failed_job()))
+    site.bridge.advance()
+    assert site.written.outcomes == WAITING
+    (found,) = site.written.decisions
     assert found.mode is Mode.APPROVE
     return found
 
 
-def attempts(stand: Stand, about: Decision) -> int:
-    seen = stand.cluster.scheduler.job(about.job)
+def attempts(site: LocalSite, about: Decision) -> int:
+    seen = site.cluster.scheduler.job(about.job)
     assert seen is not None
     return seen.attempt
 
 
-def test_a_decision_waits_until_a_person_approves_and_says_who_did(stand: Stand) -> None:
-    about = waiting(stand)
-    stand.bridge.advance()
-    assert value(stand.bridge.metrics.awaiting_approval) == 1
-    stand.bridge.accept(word(Command.APPROVE, about))
-    assert stand.bridge.advance() is None
-    assert stand.written.outcomes == [*WAITING, Outcome.STARTED, Outcome.DONE]
-    assert stand.written.results[-1].detail == "approved by alice: the node is being mended"
-    assert attempts(stand, about) == 1
-    assert value(stand.bridge.metrics.awaiting_approval) == 0
+def test_a_decision_waits_until_a_person_approves_and_says_who_did(site: LocalSite) -> None:
+    about = waiting(site)
+    site.bridge.advance()
+    assert value(site.bridge.metrics.awaiting_approval) == 1
+    site.bridge.accept(word(Command.APPROVE, about))
+    assert site.bridge.advance() is None
+    assert site.written.outcomes == [*WAITING, Outcome.STARTED, Outcome.DONE]
+    assert site.written.results[-1].detail == "approved by alice: the node is being mended"
+    assert attempts(site, about) == 1
+    assert value(site.bridge.metrics.awaiting_approval) == 0
 
 
-def test_an_approval_holds_across_restarts_and_acts_once_however_often_it_is_read(stand: Stand) -> None:
-    about = waiting(stand)
+def test_an_approval_holds_across_restarts_and_acts_once_however_often_it_is_read(site: LocalSite) -> None:
+    about = waiting(site)
     approval = word(Command.APPROVE, about)
     for _ in range(3):
-        stand.bridge = stand.new_bridge()
-        stand.bridge.remember(approval)
-        stand.bridge.accept(approval)
-        stand.bridge.accept(word(Command.APPROVE, about, id="another", user="bob"))
-        stand.bridge.advance()
-    assert stand.written.outcomes == [*WAITING, Outcome.STARTED, Outcome.DONE]
-    assert attempts(stand, about) == 1
+        site.bridge = site.new_bridge()
+        site.bridge.remember(approval)
+        site.bridge.accept(approval)
+        site.bridge.accept(word(Command.APPROVE, about, id="another", user="bob"))
+        site.bridge.advance()
+    assert site.written.outcomes == [*WAITING, Outcome.STARTED, Outcome.DONE]
+    assert attempts(site, about) == 1
 
 
-def test_a_rejection_refuses_and_says_who_and_wins_over_an_approval(stand: Stand) -> None:
-    about = waiting(stand)
-    stand.bridge.remember(word(Command.APPROVE, about))
-    stand.bridge.accept(word(Command.REJECT, about, user="bob", host="login1", principal="User:ops"))
-    stand.bridge.advance()
-    assert stand.written.outcomes == [*WAITING, Outcome.REFUSED]
-    assert "rejected by bob on login1 (User:ops)" in stand.written.results[-1].detail
-    assert attempts(stand, about) == 0
+def test_a_rejection_refuses_and_says_who_and_wins_over_an_approval(site: LocalSite) -> None:
+    about = waiting(site)
+    site.bridge.remember(word(Command.APPROVE, about))
+    site.bridge.accept(word(Command.REJECT, about, user="bob", host="login1", principal="User:ops"))
+    site.bridge.advance()
+    assert site.written.outcomes == [*WAITING, Outcome.REFUSED]
+    assert "rejected by bob on login1 (User:ops)" in site.written.results[-1].detail
+    assert attempts(site, about) == 0
 
 
 @pytest.mark.parametrize(
@@ -98,76 +98,76 @@ def test_a_rejection_refuses_and_says_who_and_wins_over_an_approval(stand: Stand
     ids=lambda changes: next(iter(changes)),
 )
 def test_what_names_another_decision_another_job_or_comes_too_late_does_nothing(
-    stand: Stand, forged: dict[str, Any]
+    site: LocalSite, forged: dict[str, Any]
 ) -> None:
-    about = waiting(stand)
+    about = waiting(site)
     fields = {"command": Command.APPROVE, "about": about.id, "job": about.job, "expires": about.expires} | forged
-    stand.bridge.accept(OperatorCommand(id="forged", user="mallory", time=NOW, reason="", **fields))  # type: ignore[arg-type]
-    stand.bridge.advance()
-    assert stand.written.outcomes == WAITING
-    assert attempts(stand, about) == 0
+    site.bridge.accept(OperatorCommand(id="forged", user="mallory", time=NOW, reason="", **fields))  # type: ignore[arg-type]
+    site.bridge.advance()
+    assert site.written.outcomes == WAITING
+    assert attempts(site, about) == 0
 
 
-def test_what_nobody_approves_expires_and_says_so(stand: Stand) -> None:
-    about = waiting(stand)
-    stand.bridge = stand.new_bridge()
-    stand.clock.now = about.expires + 1
-    assert stand.bridge.advance() is None
-    assert stand.written.outcomes == [*WAITING, Outcome.EXPIRED]
-    assert "it is not approved yet" in stand.written.results[-1].detail
+def test_what_nobody_approves_expires_and_says_so(site: LocalSite) -> None:
+    about = waiting(site)
+    site.bridge = site.new_bridge()
+    site.clock.now = about.expires + 1
+    assert site.bridge.advance() is None
+    assert site.written.outcomes == [*WAITING, Outcome.EXPIRED]
+    assert "it is not approved yet" in site.written.results[-1].detail
 
 
-def test_an_approval_does_not_override_guardrails(stand: Stand) -> None:
-    about = waiting(stand)
-    stand.cluster.scheduler.restart(about.job, ())  # a person was quicker
-    stand.bridge.accept(word(Command.APPROVE, about))
-    stand.bridge.advance()
-    assert stand.written.outcomes == [*WAITING, Outcome.REFUSED]
+def test_an_approval_does_not_override_guardrails(site: LocalSite) -> None:
+    about = waiting(site)
+    site.cluster.scheduler.restart(about.job, ())  # a person was quicker
+    site.bridge.accept(word(Command.APPROVE, about))
+    site.bridge.advance()
+    assert site.written.outcomes == [*WAITING, Outcome.REFUSED]
 
 
-def test_the_stricter_of_two_modes_counts(stand: Stand) -> None:
-    job = stand.failed_job()
-    strict = Bridge(stand.cluster.actuator, APPROVE, stand.written, stand.clock)
+def test_the_stricter_of_two_modes_counts(site: LocalSite) -> None:
+    job = site.failed_job()
+    strict = Bridge(site.cluster.actuator, APPROVE, site.written, site.clock)
     strict.accept(decision(id="of another", job=job, time=NOW, expires=NOW + 60))
     strict.advance()
-    assert stand.written.outcomes == WAITING
-    lax = Bridge(stand.cluster.actuator, ON, stand.written, stand.clock)
+    assert site.written.outcomes == WAITING
+    lax = Bridge(site.cluster.actuator, ON, site.written, site.clock)
     lax.accept(decision(id="shadow", job=job, mode=Mode.SHADOW))
     lax.advance()
     lax.accept(decision(id="approve", job=job, mode=Mode.APPROVE))
     lax.advance()
-    assert stand.written.outcomes == [*WAITING, Outcome.SHADOWED, *WAITING]
+    assert site.written.outcomes == [*WAITING, Outcome.SHADOWED, *WAITING]
 
 
-def test_a_stop_holds_everything_back_until_it_is_lifted(stand: Stand) -> None:
-    stand.settings = ON
+def test_a_stop_holds_everything_back_until_it_is_lifted(site: LocalSite) -> None:
+    site.settings = ON
     stop = command(Command.STOP)
-    stand.bridge = stand.new_bridge()
-    stand.bridge.remember(stop)
-    job = stand.failed_job()
-    stand.bridge.accept(failure(job=job))
-    stand.bridge.advance()
-    assert stand.written.outcomes == [Outcome.STOPPED]
-    assert "stopped by alice: the node is being mended" in stand.written.results[0].detail
-    assert value(stand.bridge.metrics.stops) == 1
-    stand.bridge = stand.new_bridge()
-    stand.bridge.remember(stop)
-    stand.bridge.advance()
-    assert stand.written.outcomes == [Outcome.STOPPED], "it is written once"
-    stand.bridge.accept(command(Command.RESUME, stop.id))
-    stand.bridge.accept(stop)  # the same stop, read again, stops nothing
-    stand.bridge.advance()
-    assert stand.written.outcomes == [Outcome.STOPPED, Outcome.STARTED, Outcome.DONE]
-    assert value(stand.bridge.metrics.stops) == 0
+    site.bridge = site.new_bridge()
+    site.bridge.remember(stop)
+    job = site.failed_job()
+    site.bridge.accept(failure(job=job))
+    site.bridge.advance()
+    assert site.written.outcomes == [Outcome.STOPPED]
+    assert "stopped by alice: the node is being mended" in site.written.results[0].detail
+    assert value(site.bridge.metrics.stops) == 1
+    site.bridge = site.new_bridge()
+    site.bridge.remember(stop)
+    site.bridge.advance()
+    assert site.written.outcomes == [Outcome.STOPPED], "it is written once"
+    site.bridge.accept(command(Command.RESUME, stop.id))
+    site.bridge.accept(stop)  # the same stop, read again, stops nothing
+    site.bridge.advance()
+    assert site.written.outcomes == [Outcome.STOPPED, Outcome.STARTED, Outcome.DONE]
+    assert value(site.bridge.metrics.stops) == 0
 
 
-def test_a_stop_that_stands_in_the_topic_is_seen_before_an_action(stand: Stand) -> None:
+def test_a_stop_that_stands_in_the_topic_is_seen_before_an_action(site: LocalSite) -> None:
     history: list[Record] = []
-    bridge = Bridge(stand.cluster.actuator, ON, stand.written, stand.clock, recall=lambda: history)  # type: ignore[arg-type]
-    bridge.accept(failure(job=stand.failed_job()))
+    bridge = Bridge(site.cluster.actuator, ON, site.written, site.clock, recall=lambda: history)  # type: ignore[arg-type]
+    bridge.accept(failure(job=site.failed_job()))
     history.append(command(Command.STOP))  # written by a person, not read by this bridge
     bridge.advance()
-    assert stand.written.outcomes == [Outcome.STOPPED]
+    assert site.written.outcomes == [Outcome.STOPPED]
 
 
 def test_commands_mean_the_same_in_any_order() -> None:

@@ -12,12 +12,12 @@ from scheduler_bridge.schedulers import SchedulerJobState
 from tests.metric_values import by_label
 
 from .findings import failure
-from .test_bridge import Stand
+from .test_bridge import LocalSite
 
 DONE = [Outcome.STARTED, Outcome.DONE]
 
 
-class Failing(Stand):
+class Failing(LocalSite):
     """A job whose every attempt fails."""
 
     def __init__(self) -> None:

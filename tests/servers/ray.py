@@ -18,11 +18,11 @@ from pathlib import Path
 
 import pytest
 
+from scheduler_bridge.schedulers.ray.actuator.successor import NODE_ID
 from scheduler_bridge.schedulers.ray.client.client import RayClient
 from scheduler_bridge.schedulers.ray.client.connection import RayConnection
 from scheduler_bridge.schedulers.ray.client.errors import RayError, RayUnavailable
 from scheduler_bridge.schedulers.ray.client.objects import RayJob, Submission
-from scheduler_bridge.schedulers.ray.client.placement import NODE_ID
 from tests.servers import free_port
 
 from .redis import redis_server

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import until
+
 from .slurm import Slurm, end, find
 
 PRIMARY, BACKUP = "primary", "backup"
@@ -62,10 +64,7 @@ class SlurmPair(Slurm):
         self.daemon([find("unshare"), "--uts", "--mount", "sh", "-c", script, "sh", *arguments])
 
     def _until(self, said: str) -> None:
-        deadline = time.monotonic() + 60
-        while said not in self.run("scontrol", "ping", check=False):
-            assert time.monotonic() < deadline, f"slurmctld is not ready: see {self.root}/log"
-            time.sleep(0.1)
+        until(lambda: said in self.run("scontrol", "ping", check=False), shown=lambda: f"see {self.root}/log")
 
 
 @contextmanager

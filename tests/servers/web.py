@@ -11,7 +11,7 @@ from clickhouse_connect.driver.client import Client
 
 from processors.diagnose import Signature
 from schedmate.web.app import opened_app
-from schedmate.web.server import PageServer
+from schedmate.web.serve import PageServer
 
 PATIENCE_S = 20.0
 

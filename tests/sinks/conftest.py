@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from clickhouse_connect.driver.client import Client
 
-from sinks.clickhouse import migrate, open_client
+from sinks.clickhouse.client import open_client
+from sinks.clickhouse.migrate import migrate
 from tests.servers.clickhouse import clickhouse
 from tests.servers.redis import redis_store
 

@@ -5,8 +5,11 @@ from collections.abc import Iterator
 import pytest
 
 from sinks import SinkRejected, SinkUnavailable
-from sinks.clickhouse import migrate, open_client
-from sinks.redis import RedisState, open_redis, read_jobs
+from sinks.clickhouse.client import open_client
+from sinks.clickhouse.migrate import migrate
+from sinks.redis.connect import open_redis
+from sinks.redis.read_state import read_jobs
+from sinks.redis.state import RedisState
 from tests.servers import free_port
 from tests.servers.certificates import Authority
 from tests.servers.clickhouse import ClickHouseServer

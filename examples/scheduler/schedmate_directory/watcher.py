@@ -42,15 +42,10 @@ class DirectoryWatcher(JobWatcher[ReportedJob]):
         path: The directory.
     """
 
+    known, scheduler, away = ReportedJob, "Directory", SchedulerError
+
     def __init__(self, connect: Callable[[], Producer], checkpoint: Path, path: Path) -> None:
-        super().__init__(
-            connect,
-            checkpoint,
-            known=ReportedJob,
-            scheduler="Directory",
-            away=SchedulerError,
-            metrics=JobWatcherMetrics("directory", "the directory"),
-        )
+        super().__init__(connect, checkpoint, JobWatcherMetrics("directory", "the directory"))
         self._jobs = JobDirectory(path)
 
     def look(self, known: Mapping[str, ReportedJob], now: float) -> tuple[list[JobEvent], dict[str, ReportedJob], int]:

@@ -10,8 +10,6 @@ from .forecast import Forecast
 DAY = 24
 """Hours of a day: the demand is hourly."""
 WEEK = 7 * DAY
-SMALLEST_DEVIATION = 0.5
-"""GPUs. Demand that was constant in the whole history may still change."""
 
 
 class Naive:
@@ -44,7 +42,8 @@ class Naive:
             raise ValueError(f"expected at least {self.length + horizon} hours of demand, got {history.hours}")
         errors = (windows.future - self._mean(windows)).reshape(len(history.demand), -1, horizon)
         spread = 0.0 if self.rule == "peak" else np.sqrt((errors**2).mean(axis=1))
-        self._deviation = np.maximum(spread, np.full((len(history.demand), horizon), SMALLEST_DEVIATION))
+        # Half a GPU at least: demand that was constant in the whole history may still change.
+        self._deviation = np.maximum(spread, np.full((len(history.demand), horizon), 0.5))
 
     def forecast(self, windows: Windows) -> Forecast:
         """Forecast demand."""

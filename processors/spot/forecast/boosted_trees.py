@@ -11,8 +11,6 @@ from .forecast import Forecast
 
 _LAGS = (2, 3, 4, 6, 9, 12, 18, 24, 25, 26, 27, 28, 48, 72)
 """Hours before the forecast whose demand the trees use: the last day, and the same hours of the days before."""
-_SPANS = (6, 24, 72)
-"""Hours over which demand is summarised by its mean, deviation and extremes."""
 _UPPER = 0.9
 """Quantile that gives the deviation. It is the guarantee of the default settings."""
 _LEAST = 0.05
@@ -72,7 +70,7 @@ class BoostedTrees:
         horizon = windows.future.shape[1]
         past = windows.past / self._scale[windows.organisation][:, None]
         present = past[:, -1:]
-        spans = [past[:, -hours:] for hours in _SPANS]
+        spans = [past[:, -hours:] for hours in (6, 24, 72)]
         window = np.hstack([
             present,
             past[:, [-lag for lag in _LAGS]] - present,

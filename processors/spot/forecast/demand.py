@@ -46,7 +46,7 @@ class DemandHistory:
         """Hours that are known."""
         return int(self.demand.shape[1])
 
-    def until(self, hours: int) -> "DemandHistory":
+    def first_hours(self, hours: int) -> "DemandHistory":
         """Return the first `hours` hours."""
         return DemandHistory(self.demand[:, :hours], self.start, self.attributes, self.holidays)
 
@@ -107,7 +107,7 @@ class Windows:
     def __len__(self) -> int:
         return len(self.past)
 
-    def take(self, which: Integers) -> "Windows":
+    def select(self, which: Integers) -> "Windows":
         """Return some of the windows."""
         return Windows(
             self.past[which], self.future[which], self.organisation[which], self.made[which], self.calendar[which]

@@ -1,13 +1,60 @@
 """Forecasts of demand, the protocol of forecasters, and their calibration on hours that they did not learn from."""
 
+import math
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Protocol
 
 import numpy as np
 
-from .conformal import Calibration
-from .demand import DemandHistory, Floats, Windows
+from .demand import DemandHistory, Floats, Integers, Windows
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Errors of past forecasts in units of their deviations: split conformal prediction (Vovk et al. 2005; Romano et al., NeurIPS 2019).
+
+    Beyond GFS. Demand is not normally distributed: it is constant for hours and then jumps. The deviation measures the uncertainty of a
+    forecast. The number of deviations of a quantile comes from the errors on held-out hours, and not from the normal distribution.
+
+    Attributes:
+        scores: (actual - mean) / deviation; samples x horizon.
+        made: The hour in which each forecast was made.
+    """
+
+    scores: Floats
+    made: Integers
+
+    @classmethod
+    def from_forecasts(cls, actual: Floats, mean: Floats, deviation: Floats, made: Integers) -> "Calibration":
+        """Measure forecasts against what came; all arrays are windows x horizon, but `made`, the hour of each.
+
+        Raises:
+            ValueError: There are none, or a value is not finite.
+        """
+        scores = (actual - mean) / deviation
+        if not scores.size or not np.isfinite(scores).all():
+            raise ValueError(f"expected finite forecasts and demand, got {scores.shape[0]} windows")
+        return cls(scores, made)
+
+    def after(self, older: "Calibration | None", memory: int) -> "Calibration":
+        """Return both, without what is `memory` hours or more older than the newest: demand changes, and so do errors."""
+        scores, made = self.scores, self.made
+        if older is not None:
+            scores, made = np.concatenate([older.scores, scores]), np.concatenate([older.made, made])
+        recent = made > made.max() - memory
+        return Calibration(scores[recent], made[recent])
+
+    def margin(self, p: float) -> Floats:
+        """Return how many deviations above the mean the `p`-quantile lies, for each hour ahead.
+
+        The ceil((n + 1) p)-th smallest of n scores: with exchangeable errors at least a share `p` of demand stays below. Where n is too
+        small for that, the largest score.
+        """
+        count = len(self.scores)
+        rank = min(count, math.ceil((count + 1) * p))
+        margin: Floats = np.partition(self.scores, rank - 1, axis=0)[rank - 1]
+        return margin
 
 
 @dataclass(frozen=True)
@@ -90,7 +137,7 @@ class Calibrated:
         unseen = min(round(history.hours - (last - self.length) * self._share), history.hours - horizon)
         if unseen < self.length + horizon:
             raise ValueError(f"expected at least {self.length + 2 * horizon} hours of demand, got {history.hours}")
-        self.forecaster.fit(history.until(unseen), horizon)
+        self.forecaster.fit(history.first_hours(unseen), horizon)
         self._calibration = None
         self.observe(history.windows(self.length, horizon, max(unseen, last - self._memory), last))
         self.forecaster.fit(history, horizon)
@@ -102,7 +149,7 @@ class Calibrated:
             ValueError: They are not.
         """
         found = self.forecaster.forecast(windows)
-        new = Calibration.of(windows.future, found.mean, found.deviation, windows.made)
+        new = Calibration.from_forecasts(windows.future, found.mean, found.deviation, windows.made)
         self._calibration = new.after(self._calibration, self._memory)
 
     def forecast(self, windows: Windows) -> Forecast:

@@ -1,5 +1,6 @@
 """Assembles the page. The content of a log is text there: no mark-up, and nothing that runs."""
 
+import math
 from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
@@ -7,8 +8,10 @@ from string import Template
 
 from ...analysis.analysis import Analysis
 from ...terminal import printable
+from ...top.sparkline import share_of, widened
 from ..report import Part, Quote, Row, headline, parts, state_sentence, summary
-from .curve import curve
+
+_WIDTH, _HEIGHT, _LEFT, _TOP, _FOOT = 720, 150, 62, 20, 130
 
 
 def page(analyses: Sequence[Analysis], explain: bool = False) -> str:
@@ -78,3 +81,27 @@ def _capitalised(text: str) -> str:
 
 def _text(text: str) -> str:
     return escape(printable(text))
+
+
+def curve(title: str, points: Sequence[tuple[int, float]]) -> str:
+    """Return a plot of `points`, (line of the log, value) with growing lines; empty for fewer than two."""
+    known = [(line, value) for line, value in points if math.isfinite(value)]
+    if len(known) < 2:
+        return ""
+    first, last = known[0][0], known[-1][0]
+    low, high = widened(min(value for _, value in known), max(value for _, value in known))
+    path = "M" + "L".join(
+        f"{_LEFT + (_WIDTH - _LEFT) * share_of(line, first, last):.1f} {_FOOT - (_FOOT - _TOP) * share_of(value, low, high):.1f}"
+        for line, value in known
+    )
+    return f"""\
+<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{title}, by line of the log">
+<text x="{_LEFT}" y="{_TOP - 6}">{title}</text>
+<rect class="frame" x="{_LEFT}" y="{_TOP}" width="{_WIDTH - _LEFT}" height="{_FOOT - _TOP}"/>
+<path class="curve" d="{path}"/>
+<text x="{_LEFT - 6}" y="{_TOP + 9}" text-anchor="end">{high:.4g}</text>
+<text x="{_LEFT - 6}" y="{_FOOT}" text-anchor="end">{low:.4g}</text>
+<text x="{_LEFT}" y="{_HEIGHT - 5}">line {first:,}</text>
+<text x="{_WIDTH}" y="{_HEIGHT - 5}" text-anchor="end">line {last:,}</text>
+</svg>
+"""

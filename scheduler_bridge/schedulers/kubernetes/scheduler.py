@@ -12,7 +12,7 @@ from ..scheduler import Scheduler, SchedulerSettings
 if TYPE_CHECKING:
     from streams.transport import Producer
 
-    from .events import KubernetesWatcher
+    from .events.watcher import KubernetesWatcher
 
 
 class KubernetesWatchOptions(BaseModel, frozen=True):
@@ -53,7 +53,7 @@ class KubernetesScheduler(Scheduler):
         Example: `schedmate watch-scheduler kubernetes --namespace research`
         """
         from .client.client import KubernetesClient
-        from .events import KubernetesWatcher
+        from .events.watcher import KubernetesWatcher
 
         return KubernetesWatcher(
             connect,

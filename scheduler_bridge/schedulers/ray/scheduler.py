@@ -12,7 +12,7 @@ from ..scheduler import Scheduler, SchedulerSettings
 if TYPE_CHECKING:
     from streams.transport import Producer
 
-    from .events import RayWatcher
+    from .events.watcher import RayWatcher
 
 
 class RayWatchOptions(BaseModel, frozen=True):
@@ -54,7 +54,7 @@ class RayScheduler(Scheduler):
         """
         from .client.client import RayClient
         from .client.connection import RayConnection
-        from .events import RayWatcher
+        from .events.watcher import RayWatcher
 
         file = checkpoint or settings.producer.directory / "ray-events.json"
         return RayWatcher(connect, file, client=RayClient(RayConnection.find(options.address)))

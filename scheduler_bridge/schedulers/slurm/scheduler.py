@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from streams.transport import Producer
 
     from .actuator import SlurmActuator
-    from .events import SlurmWatcher
     from .events.model_reader import ModelReader
+    from .events.watcher import SlurmWatcher
 
 
 class SlurmWatchOptions(BaseModel, frozen=True):
@@ -63,7 +63,7 @@ class SlurmScheduler(Scheduler):
         Examples: `schedmate watch-scheduler slurm --interval 2`, and for another cluster `schedmate watch-scheduler slurm --cluster beta`
         """
         from .client.kept_jobs import KeptJobs
-        from .events import SlurmWatcher
+        from .events.watcher import SlurmWatcher
 
         cluster, clusters = options.cluster, settings.section.clusters
         if cluster and cluster not in clusters:

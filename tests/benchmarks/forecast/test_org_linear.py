@@ -36,7 +36,7 @@ def test_it_learns_days_that_last_values_do_not_show() -> None:
     first, last = 24 * 15, 24 * 20 - 3
     errors = {}
     for model in (OrgLinear(SMALL), Naive("last_value", length=30)):
-        model.fit(history.until(first), 4)
+        model.fit(history.first_hours(first), 4)
         windows = history.windows(30, 4, first, last)
         errors[type(model)] = np.abs(model.forecast(windows).mean - windows.future).mean()
     assert errors[OrgLinear] < 0.5 * errors[Naive]
@@ -55,6 +55,6 @@ def test_it_is_the_same_every_time() -> None:
 
 def test_too_little_history_is_refused() -> None:
     with pytest.raises(ValueError, match="expected at least 34 hours"):
-        OrgLinear(SMALL).fit(daily(4).until(33), 4)
+        OrgLinear(SMALL).fit(daily(4).first_hours(33), 4)
     with pytest.raises(ValueError, match="call fit first"):
         OrgLinear(SMALL).forecast(daily(4).next_window(30, 4))

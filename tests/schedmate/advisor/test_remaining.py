@@ -11,7 +11,7 @@ from processors.job import JobProcessor
 from schedmate.advisor.remaining import ends, long, remains, remains_of
 from schedmate.analysis.watch_log import watch
 from schedmate_records import LogChunk
-from sinks.redis import JobStatus
+from sinks.redis.status import JobStatus
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from processors.job import JobProcessor
 from schedmate.analysis.local_jobs import LocalJobs
-from sinks.redis import JobStatus
+from sinks.redis.status import JobStatus
 from streams.producers.stored import follow_chunks
 
 LINES = "".join(f"step {step}/100 loss {3 - step / 100:.2f} 0.250 s/it\n" for step in range(1, 41))

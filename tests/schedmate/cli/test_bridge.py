@@ -8,7 +8,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from tests.scheduler_bridge.test_people import command
 from tests.servers import free_port
 from tests.servers.kafka import Kafka
 from tests.servers.slurm import Slurm
+from tests.waiting import until
 
 COMMAND = [sys.executable, "-c", "from schedmate.cli import main; main()"]
 
@@ -68,13 +69,6 @@ class Site:
     def results(self, job: str) -> list[Outcome]:
         return [r.outcome for r in self.read("decision-results") if isinstance(r, DecisionResult) and r.job == job]
 
-    def until(self, what: Callable[[], Any], seconds: float = 40) -> Any:
-        deadline = time.monotonic() + seconds
-        while not (found := what()):
-            assert time.monotonic() < deadline, "it did not come"
-            time.sleep(0.1)
-        return found
-
 
 @pytest.fixture
 def site(own_kafka: Kafka, slurm: Slurm, tmp_path: Path) -> Iterator[Site]:
@@ -97,7 +91,7 @@ def test_from_finding_to_action_and_once_across_a_kill(site: Site) -> None:
     node = slurm.wait(job, "FAILED")["NodeList"]
     finding = verdict(job, node)
     site.write(finding)
-    site.until(lambda: Outcome.DONE in site.results(job))
+    until(lambda: Outcome.DONE in site.results(job))
     assert slurm.wait(job, "COMPLETED")["NodeList"] != node
 
     first = slurm.submit("sleep 120", "--gres=shard:2", "--nodelist=n1")
@@ -105,7 +99,7 @@ def test_from_finding_to_action_and_once_across_a_kill(site: Site) -> None:
     packed = slurm.submit("sleep 120", "--gres=shard:2", "--nodelist=n1")
     slurm.wait(packed, "RUNNING")
     site.write(slowdown(job=first, packed_job=packed, time=time.time()))
-    site.until(lambda: Outcome.DONE in site.results(packed))
+    until(lambda: Outcome.DONE in site.results(packed))
     assert slurm.wait(packed, "RUNNING")["TresPerNode"] == "gres:shard:4"
 
     bridge.kill()
@@ -118,7 +112,7 @@ def test_from_finding_to_action_and_once_across_a_kill(site: Site) -> None:
     bridge = site.start("bridge")
     site.write(verdict(broken, "n1", confidence=0.5))
     site.write(verdict(broken, "n1", revision=2))
-    site.until(lambda: Outcome.DONE in site.results(broken))
+    until(lambda: Outcome.DONE in site.results(broken))
     assert site.results(job) == [Outcome.STARTED, Outcome.DONE]
     assert site.results(packed) == [Outcome.STARTED, Outcome.DONE]
     assert [slurm.fields(name)["Restarts"] for name in (job, packed)] == ["1", "1"]
@@ -143,7 +137,7 @@ def test_nothing_is_done_where_nothing_is_turned_on(site: Site) -> None:
     job = site.slurm.submit("exit 1")
     node = site.slurm.wait(job, "FAILED")["NodeList"]
     site.write(verdict(job, node))
-    site.until(lambda: site.results(job))
+    until(lambda: site.results(job))
     assert site.results(job) == [Outcome.SHADOWED]
     assert [decision.mode for decision in site.read("decisions") if isinstance(decision, Decision)] == ["shadow"]
     assert site.slurm.fields(job)["Restarts"] == "0"
@@ -155,7 +149,7 @@ def test_what_is_over_a_users_share_waits_and_says_so(site: Site) -> None:
     jobs = [site.slurm.submit('test -n "$SLURM_RESTART_COUNT"') for _ in range(3)]
     for job in jobs:
         site.write(verdict(job, site.slurm.wait(job, "FAILED")["NodeList"]))
-    site.until(lambda: all(site.results(job) for job in jobs[1:]) and Outcome.DONE in site.results(jobs[0]))
+    until(lambda: all(site.results(job) for job in jobs[1:]) and Outcome.DONE in site.results(jobs[0]))
     assert [site.results(job) for job in jobs[1:]] == [[Outcome.DEFERRED]] * 2
     results = [one for one in site.read("decision-results") if isinstance(one, DecisionResult)]
     assert {one.user for one in results} == {site.slurm.fields(jobs[0])["UserId"].partition("(")[0]}
@@ -169,7 +163,7 @@ def test_a_person_approves_while_the_bridge_is_down_and_it_acts_once(site: Site)
     bridge = site.start("bridge")
     job = site.slurm.submit('test -n "$SLURM_RESTART_COUNT"')
     site.write(verdict(job, site.slurm.wait(job, "FAILED")["NodeList"]))
-    site.until(lambda: site.results(job) == [Outcome.AWAITING_APPROVAL])
+    until(lambda: site.results(job) == [Outcome.AWAITING_APPROVAL])
     bridge.kill()
     bridge.wait()
 
@@ -187,15 +181,15 @@ def test_a_person_approves_while_the_bridge_is_down_and_it_acts_once(site: Site)
     (approval,) = [record for record in site.read("approvals") if record.user != "mallory"]
     site.write(approval)
     site.start("bridge")
-    site.until(lambda: Outcome.DONE in site.results(job))
+    until(lambda: Outcome.DONE in site.results(job))
     assert site.results(job) == [Outcome.AWAITING_APPROVAL, Outcome.STARTED, Outcome.DONE]
     assert f"approved by {approval.author}: the node is drained" in site.output_of("decisions", "--job", job)
     site.write(approval)
     second = site.slurm.submit("exit 1")
     site.write(verdict(second, site.slurm.wait(second, "FAILED")["NodeList"]))
-    site.until(lambda: site.results(second) == [Outcome.AWAITING_APPROVAL])
+    until(lambda: site.results(second) == [Outcome.AWAITING_APPROVAL])
     site.output_of("decisions", "reject", f"restart/{second}/", "--reason", "a bug of the user")
-    site.until(lambda: Outcome.REFUSED in site.results(second))
+    until(lambda: Outcome.REFUSED in site.results(second))
     assert "rejected by" in site.read("decision-results")[-1].detail
     assert [site.slurm.fields(each)["Restarts"] for each in (job, second)] == ["1", "0"]
 
@@ -214,29 +208,29 @@ def test_a_stop_reaches_every_bridge_and_one_that_stands_by_takes_over(site: Sit
             return ""
 
     for port in ports:
-        site.until(lambda port=port: '"healthy": true' in get(port))  # type: ignore[misc]
+        until(lambda port=port: '"healthy": true' in get(port))  # type: ignore[misc]
     job = site.slurm.submit('test -n "$SLURM_RESTART_COUNT"')
     node = site.slurm.wait(job, "FAILED")["NodeList"]
     site.output_of("decisions", "stop", "--reason", "maintenance")
     (stop,) = site.read("approvals")
     for port in ports:
-        site.until(lambda port=port: "no action is carried out: stopped by" in get(port))  # type: ignore[misc]
+        until(lambda port=port: "no action is carried out: stopped by" in get(port))  # type: ignore[misc]
     late = time.time() - stop.time
     site.write(verdict(job, node))
-    site.until(lambda: site.results(job) == [Outcome.STOPPED])
+    until(lambda: site.results(job) == [Outcome.STOPPED])
     assert "nothing is stopped" not in site.output_of("decisions", "resume", "--reason", "over")
-    site.until(lambda: Outcome.DONE in site.results(job))
+    until(lambda: Outcome.DONE in site.results(job))
     assert site.results(job) == [Outcome.STOPPED, Outcome.STARTED, Outcome.DONE]
     assert "nothing is stopped" in site.output_of("decisions", "resume", "--reason", "over")
 
     second = site.slurm.submit('test -n "$SLURM_RESTART_COUNT" || sleep 5; test -n "$SLURM_RESTART_COUNT"')
     node = site.slurm.wait(second, "RUNNING")["NodeList"]
     site.write(verdict(second, node))
-    site.until(lambda: [one for one in site.read("decisions") if one.job == second])
+    until(lambda: [one for one in site.read("decisions") if one.job == second])
     working = ['schedmate_bridge_outcomes_total{outcome="done"} 1.0' in get(port, "metrics") for port in ports]
     assert sorted(working) == [False, True], "one works, the other stands by"
     bridges[working.index(True)].kill()  # while its decision waits for the end of the job
-    site.until(lambda: Outcome.DONE in site.results(second), seconds=60)
+    until(lambda: Outcome.DONE in site.results(second), seconds=60)
     assert site.results(second) == [Outcome.STARTED, Outcome.DONE]
     assert late < 5, "and the command line takes some of that"
     print(f"both bridges said so {late:.2f} s after the stop was written, the command line's own time included")

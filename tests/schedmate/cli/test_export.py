@@ -7,7 +7,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from schedmate.cli import app
-from sinks.clickhouse import ClickHouseWriter
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.sinks.conftest import Embedded, embedded
 from tests.sinks.made import metric
 

@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from schedmate.cli import COMMANDS
 from schedmate.cli.listing import blocks, print_rows, table
 from schedmate.cli.safe_console import SafeConsole
-from sinks.clickhouse import queries
+from sinks.clickhouse.queries import queries
 from tests.schedmate.forked import run_forked
 
 from .on_terminal import on_terminal

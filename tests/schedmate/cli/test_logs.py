@@ -13,7 +13,8 @@ import pytest
 
 from schedmate.services.job_lines import JobLineWriter
 from schedmate_records import EventKind, JobEvent, LogChunk, Position
-from sinks.clickhouse import ClickHouseWriter, open_client
+from sinks.clickhouse.client import open_client
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.schedmate.forked import run_forked
 from tests.servers.clickhouse import clickhouse_server
 

@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from schedmate_records import Checkpoint, CheckpointState, DurableBy, EventKind, JobEvent, JobMetric, Position, Record
-from sinks.clickhouse import ClickHouseWriter, open_client, queries
+from sinks.clickhouse.client import open_client
 from sinks.clickhouse.migrate import migrations
-from sinks.redis import RedisState, open_redis
+from sinks.clickhouse.queries import queries
+from sinks.clickhouse.writer import ClickHouseWriter
+from sinks.redis.connect import open_redis
+from sinks.redis.state import RedisState
 from tests.schedmate.forked import run_forked
 from tests.servers import free_port
 from tests.servers.clickhouse import clickhouse_server

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from schedmate_records import GpuActivity, GpuProcess, GpuSample, JobEvent, JobMetric, Position, Record
-from sinks.clickhouse import ClickHouseWriter, open_client
+from sinks.clickhouse.client import open_client
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.schedmate.forked import run_forked
 from tests.servers.clickhouse import clickhouse_server
 

@@ -8,7 +8,9 @@ import pytest
 
 from schedmate.cli.status import details
 from schedmate_records import Alarm, Checkpoint, JobEvent, JobMetric, Position, Record
-from sinks.redis import RedisState, open_redis, read_job
+from sinks.redis.connect import open_redis
+from sinks.redis.read_state import read_job
+from sinks.redis.state import RedisState
 from tests.servers.redis import RedisServer
 from tests.sinks.redis.store import on_the_wire
 

@@ -18,8 +18,10 @@ from schedmate.cli.decisions import line
 from schedmate.cli.safe_console import SafeConsole
 from schedmate.terminal import json_safe, one_line, printable
 from schedmate_records import Decision, DecisionResult, Failure, JobEvent, JobMetric, Outcome, Position, decode, encode
-from sinks.clickhouse import ClickHouseWriter, open_client
-from sinks.redis import RedisState, open_redis
+from sinks.clickhouse.client import open_client
+from sinks.clickhouse.writer import ClickHouseWriter
+from sinks.redis.connect import open_redis
+from sinks.redis.state import RedisState
 from tests.docs.pages import ROOT
 from tests.schedmate.forked import run_forked
 from tests.servers.redis import RedisServer

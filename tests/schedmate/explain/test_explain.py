@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from processors.diagnose import load
-from schedmate.explain import gather, markdown, plain, sections
+from schedmate.explain.facts import gather
+from schedmate.explain.page import markdown, plain, sections
 from schedmate_records import (
     Action,
     Checkpoint,
@@ -28,7 +29,7 @@ from schedmate_records import (
     Record,
     Slowdown,
 )
-from sinks.clickhouse import ClickHouseWriter
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.schedmate.forked import run_forked
 from tests.sinks.conftest import Embedded, embedded, migrated_database
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 from processors.formats import KnownFormats
 from schedmate.cli import app
 from schedmate_records import KnownFormat, Position, decode
-from sinks.clickhouse import ClickHouseWriter
+from sinks.clickhouse.writer import ClickHouseWriter
 from streams.kafka import KafkaFollower, read_back
 from streams.memory import MemoryBroker
 from streams.runtimes.known_formats import TOPIC, FormatsFollower

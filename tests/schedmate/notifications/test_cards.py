@@ -14,7 +14,7 @@ from schedmate.report_card import ReportCard, read_card
 from schedmate.settings.settings import NotifySection, Settings, SettingsError
 from schedmate_records import EventKind, JobEvent, Position
 from sinks import SinkUnavailable
-from sinks.clickhouse import ClickHouseWriter
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.schedmate.notifications.test_notifier import Mails, mails, until
 from tests.sinks.conftest import Embedded, embedded
 

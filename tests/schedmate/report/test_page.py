@@ -13,7 +13,7 @@ from processors.job import JobProcessor
 from schedmate.analysis.analysis import Analysis, analyze
 from schedmate.cli import app
 from schedmate.report.page import page
-from schedmate.report.page.curve import curve
+from schedmate.report.page.page import curve
 from streams.producers.stored import read_chunks
 
 HOSTILE = "RuntimeError: CUDA error: <script>document.title='owned'</script> $logs &amp; \x1b[2J\u202e"

@@ -8,18 +8,9 @@ import pytest
 
 from schedmate.services.job_lines import JobLineWriter
 from schedmate_records import LogChunk, Position
-from sinks.clickhouse import (
-    ClickHouseWriter,
-    FoundJob,
-    Selection,
-    StoredLine,
-    check_pattern,
-    find_job,
-    last_place,
-    line_streams,
-    new_lines,
-    read_lines,
-)
+from sinks.clickhouse.incarnations import FoundJob, find_job
+from sinks.clickhouse.lines import Selection, StoredLine, check_pattern, last_place, line_streams, new_lines, read_lines
+from sinks.clickhouse.writer import ClickHouseWriter
 from sinks.errors import SinkRejected
 from tests.metric_values import value
 from tests.sinks.conftest import Embedded, embedded

@@ -6,9 +6,11 @@ from functools import partial
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from schedmate.services.job_series import RunningJobs
+from schedmate.services.sink import RunningJobs
 from schedmate_records import EventKind, JobEvent, JobMetric, Position, Record
-from sinks.redis import RedisState, open_redis, read_jobs
+from sinks.redis.connect import open_redis
+from sinks.redis.read_state import read_jobs
+from sinks.redis.state import RedisState
 from tests.servers.redis import redis_server
 
 pytestmark = pytest.mark.redis

@@ -6,7 +6,8 @@ import pytest
 
 from schedmate.services.refill import refill, refill_lines
 from schedmate_records import LogChunk, encode
-from sinks.clickhouse import ClickHouseWriter, migrate
+from sinks.clickhouse.migrate import migrate
+from sinks.clickhouse.writer import ClickHouseWriter
 from streams.kafka import KafkaConsumer, KafkaProducer
 from streams.transport import Outgoing
 from tests.servers.kafka import Kafka

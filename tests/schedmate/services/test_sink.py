@@ -10,7 +10,8 @@ import pytest
 from schedmate.services.sink import Sinks, StoreWriter, UnknownFaults, _with_user
 from schedmate_records import Position, Record
 from sinks import RecordRejected, SinkUnavailable, TablesMissing, UnknownFault
-from sinks.clickhouse import ClickHouseWriter, migrate
+from sinks.clickhouse.migrate import migrate
+from sinks.clickhouse.writer import ClickHouseWriter
 from streams.resilience import Outage
 from tests.sinks.conftest import Embedded, embedded
 from tests.sinks.made import Row, metric

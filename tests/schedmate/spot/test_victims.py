@@ -9,7 +9,7 @@ from schedmate.simulate.cluster import Cluster, NodeSpec
 from schedmate.simulate.job import Job, JobClass, Run, Status
 from schedmate.simulate.policies.spot.managed import ClusterView, PodRequest
 from schedmate.simulate.policies.spot.state import SpotState
-from scheduler_bridge.preemption import least_loss
+from scheduler_bridge.preemption.policy import least_loss
 from scheduler_bridge.schedulers import RunningJob
 
 from .queues import node, queue, runs

@@ -28,7 +28,9 @@ from schedmate.cli.status import details, note
 from schedmate.top.keyboard import keys
 from schedmate.top.top import FILTERS, SORTS, Paces, View, draw
 from schedmate_records import ErrorType, EventKind, Failure, JobEvent, JobMetric, Position, Record
-from sinks.redis import JobStatus, RedisState, open_redis
+from sinks.redis.connect import open_redis
+from sinks.redis.state import RedisState
+from sinks.redis.status import JobStatus
 from tests.schedmate.forked import run_on
 from tests.servers.redis import RedisServer, redis_store
 

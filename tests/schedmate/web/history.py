@@ -32,7 +32,7 @@ from schedmate_records import (
     StartEstimate,
     encode,
 )
-from sinks.clickhouse import ClickHouseWriter
+from sinks.clickhouse.writer import ClickHouseWriter
 from streams.transport import Message
 from tests.sinks.conftest import Embedded
 

@@ -17,7 +17,7 @@ from processors.settings import ProcessorSettings
 from schedmate.formats.taught_log import read_chunks_with
 from schedmate.web.access import Linked
 from schedmate_records import JobEvent, KnownFormat, LogChunk, Position, encode
-from sinks.clickhouse import ClickHouseWriter
+from sinks.clickhouse.writer import ClickHouseWriter
 from streams.transport import Message
 from tests.servers.web import web_server
 from tests.sinks.conftest import Embedded, embedded

@@ -11,7 +11,7 @@ import pytest
 from processors.diagnose import load
 from schedmate.goodput import this_month
 from schedmate_records import Failure, GpuActivity, GpuProcess, GpuSample, JobEvent, JobMetric, Position, Record
-from sinks.clickhouse import ClickHouseWriter
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.servers.web import web_server
 from tests.sinks.conftest import Embedded
 

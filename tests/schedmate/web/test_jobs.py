@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from schedmate.explain import read_records
+from schedmate.explain.records import read_records
 from schedmate.job_state import StateWord
 from schedmate.web.database import Database
 from schedmate.web.jobs import PAGE, Filter, all_jobs, list_jobs
 from schedmate.web.one_job import one_job
 from schedmate_records import EventKind, JobEvent, Position, Record
-from sinks.clickhouse import ClickHouseWriter
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.sinks.conftest import Embedded, embedded
 
 __all__ = ["embedded"]

@@ -9,7 +9,7 @@ import pytest
 from processors.diagnose import load
 from schedmate.services.job_lines import JobLineWriter
 from schedmate_records import LogChunk, Position
-from sinks.clickhouse import ClickHouseWriter
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.servers.web import web_server
 from tests.sinks.conftest import Embedded
 

@@ -1,9 +1,8 @@
 """What Redis says of jobs stands on the page, and what the database holds where Redis is away."""
 
 import json
-import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -13,11 +12,15 @@ import pytest
 from schedmate.job_state import StateWord
 from schedmate.web.now import lay_over, newer_estimate
 from schedmate_records import Estimate, JobEvent, JobMetric, Position, Record
-from sinks.redis import JobStatus, RedisState, open_redis, read_states
+from sinks.redis.connect import open_redis
+from sinks.redis.read_state import read_states
+from sinks.redis.state import RedisState
+from sinks.redis.status import JobStatus
 from tests.servers.redis import RedisServer
 from tests.servers.web import web_server
 from tests.sinks.conftest import Embedded
 from tests.sinks.redis.store import on_the_wire
+from tests.waiting import until
 
 from .history import Clock, event, records, write
 
@@ -113,13 +116,6 @@ def rows(address: str) -> dict[str, dict[str, Any]]:
     return {row["job"]: row for row in json.loads(get(address, "/jobs.json"))["jobs"]}
 
 
-def wait_for(met: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not met():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 @pytest.mark.redis
 def test_redis_that_heard_the_same_changes_nothing(redis_page: tuple[str, RedisState], embedded: Embedded) -> None:
     address, _ = redis_page
@@ -167,4 +163,4 @@ def test_without_redis_the_page_says_so_once_and_shows_what_the_database_holds(
         assert rows(address) == held
     finally:
         redis_store.start()
-    wait_for(lambda: "Redis does not answer" not in get(address, "/jobs"))
+    until(lambda: "Redis does not answer" not in get(address, "/jobs"))

@@ -3,8 +3,7 @@
 import json
 import math
 
-from schedmate.web.plot import draw
-from schedmate.web.plot_data import plot_data
+from schedmate.web.plot import draw, plot_data
 from schedmate.web.timeline import Curve, Mark, Timeline
 
 

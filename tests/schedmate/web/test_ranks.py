@@ -9,7 +9,8 @@ from schedmate.web.database import Database
 from schedmate.web.ranks import COLUMNS, ROWS, RankMap, rank_map
 from schedmate.web.reports import read_reports
 from schedmate_records import JobMetric, Position
-from sinks.clickhouse import ClickHouseWriter, FoundJob
+from sinks.clickhouse.incarnations import FoundJob
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.sinks.conftest import Embedded, embedded
 
 __all__ = ["embedded"]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from clickhouse_connect.driver.client import Client
 
-from sinks.clickhouse import migrate
+from sinks.clickhouse.migrate import migrate
 from tests.servers.web import web_server
 from tests.sinks.conftest import fresh_database
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from schedmate_records import Action, Alarm, Decision, JobEvent, JobMetric, Mode, Position, Record
-from sinks.clickhouse import ClickHouseWriter
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.servers.web import web_server
 from tests.sinks.conftest import Embedded
 

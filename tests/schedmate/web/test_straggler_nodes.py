@@ -5,7 +5,7 @@ import pytest
 from schedmate.web.database import Database
 from schedmate.web.nodes import COLUMNS, read_nodes
 from schedmate_records import Position
-from sinks.clickhouse import ClickHouseWriter
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.sinks.clickhouse.week import STRAGGLERS
 from tests.sinks.conftest import Embedded, embedded
 

@@ -5,11 +5,11 @@ from typing import Any, cast
 
 import pytest
 
-from schedmate.explain import JobRecords
+from schedmate.explain.records import JobRecords
 from schedmate.web.database import Database
 from schedmate.web.plot import draw
 from schedmate.web.timeline import Curve, Timeline, timeline
-from sinks.clickhouse import FoundJob
+from sinks.clickhouse.incarnations import FoundJob
 
 BEGUN = datetime(2026, 11, 1, tzinfo=UTC)
 

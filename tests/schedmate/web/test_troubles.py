@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from schedmate.job_state import StateWord
-from schedmate.web.troubles import group_troubles
+from schedmate.web.cluster import group_troubles
 
 
 def row(job: str, minute: int, **fields: Any) -> dict[str, Any]:

@@ -30,7 +30,7 @@ TELL = [
 ]
 
 
-class Stand:
+class EvictingSite:
     def __init__(self) -> None:
         self.cluster, self.written = Cluster(), Written()
         self.bridge = self.new_bridge()
@@ -50,97 +50,97 @@ class Stand:
 
 
 @pytest.fixture
-def stand() -> Iterator[Stand]:
-    stand = Stand()
-    yield stand
-    stand.cluster.scheduler.close()
+def site() -> Iterator[EvictingSite]:
+    site = EvictingSite()
+    yield site
+    site.cluster.scheduler.close()
 
 
-def test_who_saved_last_goes_and_learns_its_checkpoint(stand: Stand) -> None:
-    stand.bridge = stand.new_bridge(BridgeSettings.model_validate({**dict(SETTINGS), "evict_yield_seconds": 0.5}))
-    stand.fill(TELL)
-    stand.bridge.accept(replaced := _saved("b"))
-    stand.urgent("high")
-    assert stand.bridge.advance() is not None, "it looks at the queue again"
-    assert stand.cluster.wait("high", SchedulerJobState.RUNNING)
-    assert [(decision.job, decision.checkpoint) for decision in stand.written.decisions] == [("b", replaced.path)]
-    assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
-    assert stand.cluster.wait("b", SchedulerJobState.PENDING).attempt == 1
-    assert stand.cluster.scheduler.job("a").attempt == 0  # type: ignore[union-attr]
-    stand.cluster.scheduler.cancel("high")
-    stand.cluster.scheduler.cancel("a")
-    stand.cluster.wait("b", SchedulerJobState.RUNNING, attempt=1)
+def test_who_saved_last_goes_and_learns_its_checkpoint(site: EvictingSite) -> None:
+    site.bridge = site.new_bridge(BridgeSettings.model_validate({**dict(SETTINGS), "evict_yield_seconds": 0.5}))
+    site.fill(TELL)
+    site.bridge.accept(replaced := _saved("b"))
+    site.urgent("high")
+    assert site.bridge.advance() is not None, "it looks at the queue again"
+    assert site.cluster.wait("high", SchedulerJobState.RUNNING)
+    assert [(decision.job, decision.checkpoint) for decision in site.written.decisions] == [("b", replaced.path)]
+    assert site.written.outcomes == [Outcome.STARTED, Outcome.DONE]
+    assert site.cluster.wait("b", SchedulerJobState.PENDING).attempt == 1
+    assert site.cluster.scheduler.job("a").attempt == 0  # type: ignore[union-attr]
+    site.cluster.scheduler.cancel("high")
+    site.cluster.scheduler.cancel("a")
+    site.cluster.wait("b", SchedulerJobState.RUNNING, attempt=1)
     deadline = time.monotonic() + 10
-    while replaced.path.encode() not in stand.cluster.printed("b"):
-        assert time.monotonic() < deadline, stand.cluster.printed("b")
+    while replaced.path.encode() not in site.cluster.printed("b"):
+        assert time.monotonic() < deadline, site.cluster.printed("b")
         time.sleep(0.01)
 
 
-def test_one_round_for_one_job_and_none_for_who_was_evicted(stand: Stand) -> None:
-    stand.fill()
-    stand.urgent("high")
-    stand.bridge.advance()
-    stand.cluster.wait("high", SchedulerJobState.RUNNING)
-    evicted = stand.written.decisions[0].job
+def test_one_round_for_one_job_and_none_for_who_was_evicted(site: EvictingSite) -> None:
+    site.fill()
+    site.urgent("high")
+    site.bridge.advance()
+    site.cluster.wait("high", SchedulerJobState.RUNNING)
+    evicted = site.written.decisions[0].job
     # Those who wait now: one that was evicted, and one for which the first was evicted and which has started.
     for _ in range(3):
-        stand.bridge = _remembering(stand)
-        stand.bridge.advance()
-    assert [decision.job for decision in stand.written.decisions] == [evicted]
-    stand.urgent("second")
-    stand.bridge = _remembering(stand)
-    stand.bridge.advance()
-    assert {decision.job for decision in stand.written.decisions} == {"a", "b"}
-    assert stand.written.outcomes == 2 * [Outcome.STARTED, Outcome.DONE]
+        site.bridge = _remembering(site)
+        site.bridge.advance()
+    assert [decision.job for decision in site.written.decisions] == [evicted]
+    site.urgent("second")
+    site.bridge = _remembering(site)
+    site.bridge.advance()
+    assert {decision.job for decision in site.written.decisions} == {"a", "b"}
+    assert site.written.outcomes == 2 * [Outcome.STARTED, Outcome.DONE]
 
 
-def test_a_shadow_leaves_all_as_it_is_and_says_so_once(stand: Stand) -> None:
-    stand.fill()
-    stand.urgent("high")
+def test_a_shadow_leaves_all_as_it_is_and_says_so_once(site: EvictingSite) -> None:
+    site.fill()
+    site.urgent("high")
     for _ in range(3):
-        stand.bridge = _remembering(stand, BridgeSettings.model_validate({**dict(SETTINGS), "modes": {}}))
-        stand.bridge.advance()
-    assert stand.written.outcomes == [Outcome.SHADOWED]
-    assert [stand.cluster.scheduler.job(job).attempt for job in ("a", "b")] == [0, 0]  # type: ignore[union-attr]
+        site.bridge = _remembering(site, BridgeSettings.model_validate({**dict(SETTINGS), "modes": {}}))
+        site.bridge.advance()
+    assert site.written.outcomes == [Outcome.SHADOWED]
+    assert [site.cluster.scheduler.job(job).attempt for job in ("a", "b")] == [0, 0]  # type: ignore[union-attr]
 
 
-def test_the_place_that_another_job_leaves_needs_no_eviction(stand: Stand) -> None:
-    stand.fill()
-    stand.urgent("high")
+def test_the_place_that_another_job_leaves_needs_no_eviction(site: EvictingSite) -> None:
+    site.fill()
+    site.urgent("high")
     settings = BridgeSettings.model_validate({**dict(SETTINGS), "modes": {Action.EVICT: Mode.APPROVE}})
-    stand.bridge = stand.new_bridge(settings)
-    stand.bridge.advance()
-    assert stand.written.outcomes == [Outcome.AWAITING_APPROVAL]
-    spared = ({"a", "b"} - {stand.written.decisions[0].job}).pop()
-    stand.cluster.scheduler.cancel(spared)
-    stand.cluster.wait("high", SchedulerJobState.RUNNING)
-    stand.bridge = _remembering(stand, settings)
-    stand.bridge.advance()
-    assert stand.written.outcomes[-1] is Outcome.REFUSED
-    assert "no longer waits" in stand.written.results[-1].detail
+    site.bridge = site.new_bridge(settings)
+    site.bridge.advance()
+    assert site.written.outcomes == [Outcome.AWAITING_APPROVAL]
+    spared = ({"a", "b"} - {site.written.decisions[0].job}).pop()
+    site.cluster.scheduler.cancel(spared)
+    site.cluster.wait("high", SchedulerJobState.RUNNING)
+    site.bridge = _remembering(site, settings)
+    site.bridge.advance()
+    assert site.written.outcomes[-1] is Outcome.REFUSED
+    assert "no longer waits" in site.written.results[-1].detail
 
 
 def _saved(job: str) -> Checkpoint:
     return msgspec.structs.replace(checkpoint(job, time.time()), path="/scratch/run/step_500")
 
 
-def _remembering(stand: Stand, settings: BridgeSettings = SETTINGS) -> Bridge:
+def _remembering(site: EvictingSite, settings: BridgeSettings = SETTINGS) -> Bridge:
     """Return a new bridge that knows the history."""
-    bridge = stand.new_bridge(settings)
-    for record in (*stand.written.decisions, *stand.written.results):
+    bridge = site.new_bridge(settings)
+    for record in (*site.written.decisions, *site.written.results):
         bridge.remember(record)
     return bridge
 
 
-def test_a_class_of_jobs_that_a_person_must_approve(stand: Stand) -> None:
-    stand.fill()
-    stand.urgent("high")
+def test_a_class_of_jobs_that_a_person_must_approve(site: EvictingSite) -> None:
+    site.fill()
+    site.urgent("high")
     held_back = {Selector.parse("partition=spot"): {Action.EVICT: Mode.APPROVE}}
-    stand.bridge = stand.new_bridge(BridgeSettings.model_validate({**dict(SETTINGS), "modes_for": held_back}))
-    stand.bridge.advance()
-    assert stand.written.outcomes == [Outcome.AWAITING_APPROVAL]
-    assert value(stand.bridge.metrics.awaiting_approval) == 1
-    assert "spot" in {stand.cluster.scheduler.job(each.job).partition for each in stand.written.decisions}  # type: ignore[union-attr]
+    site.bridge = site.new_bridge(BridgeSettings.model_validate({**dict(SETTINGS), "modes_for": held_back}))
+    site.bridge.advance()
+    assert site.written.outcomes == [Outcome.AWAITING_APPROVAL]
+    assert value(site.bridge.metrics.awaiting_approval) == 1
+    assert "spot" in {site.cluster.scheduler.job(each.job).partition for each in site.written.decisions}  # type: ignore[union-attr]
 
 
 class WithoutSignals(LocalActuator):
@@ -153,12 +153,12 @@ class WithoutSignals(LocalActuator):
         raise AssertionError("no signal can be sent")
 
 
-def test_where_no_signal_can_be_sent_nobody_waits_for_its_answer(stand: Stand) -> None:
-    stand.cluster.actuator = WithoutSignals(stand.cluster.scheduler)
-    stand.bridge = stand.new_bridge(BridgeSettings.model_validate({**dict(SETTINGS), "evict_grace_seconds": 120.0}))
-    stand.fill()
-    stand.urgent("high")
-    stand.bridge.advance()
-    assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
-    assert [decision.grace_s for decision in stand.written.decisions] == [0.0]
-    stand.cluster.wait("high", SchedulerJobState.RUNNING)
+def test_where_no_signal_can_be_sent_nobody_waits_for_its_answer(site: EvictingSite) -> None:
+    site.cluster.actuator = WithoutSignals(site.cluster.scheduler)
+    site.bridge = site.new_bridge(BridgeSettings.model_validate({**dict(SETTINGS), "evict_grace_seconds": 120.0}))
+    site.fill()
+    site.urgent("high")
+    site.bridge.advance()
+    assert site.written.outcomes == [Outcome.STARTED, Outcome.DONE]
+    assert [decision.grace_s for decision in site.written.decisions] == [0.0]
+    site.cluster.wait("high", SchedulerJobState.RUNNING)

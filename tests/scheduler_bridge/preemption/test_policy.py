@@ -9,7 +9,8 @@ import pytest
 from processors.eviction import weigh
 from schedmate_records import Action, Checkpoint, Mode
 from scheduler_bridge import BridgeSettings
-from scheduler_bridge.preemption import PreemptionFacts, decide, loss_of
+from scheduler_bridge.preemption.losses import loss_of
+from scheduler_bridge.preemption.policy import PreemptionFacts, decide
 from scheduler_bridge.schedulers import Queue, SchedulerJobState, SchedulerNodeState
 from scheduler_bridge.selectors import Selector
 from tests.scheduler_bridge.findings import NOW, checkpoint

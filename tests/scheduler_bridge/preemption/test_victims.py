@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler_bridge.preemption import least_loss
+from scheduler_bridge.preemption.policy import least_loss
 from scheduler_bridge.schedulers import Need, Queue, RunningJob
 
 from .queues import node, running

@@ -2,9 +2,10 @@
 
 import msgspec
 
-from schedmate.explain import read_records
+from schedmate.explain.records import read_records
 from schedmate_records import JobEvent, Position, Record
-from sinks.clickhouse import ClickHouseWriter, run
+from sinks.clickhouse.queries import run
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.sinks.conftest import Embedded
 from tests.sinks.made import metric
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from sinks import SinkRejected, SinkUnavailable
-from sinks.clickhouse import ClickHouseWriter, open_client
+from sinks.clickhouse.client import open_client
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.metric_values import value
 from tests.servers import free_port
 from tests.servers.clickhouse import ClickHouseServer

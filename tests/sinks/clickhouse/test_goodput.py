@@ -7,7 +7,8 @@ import pytest
 
 import schedmate_records as records
 from schedmate_records import Position, Record
-from sinks.clickhouse import ClickHouseWriter, run
+from sinks.clickhouse.queries import run
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.sinks.conftest import Embedded, embedded
 
 __all__ = ["embedded"]

@@ -11,7 +11,9 @@ import urllib3
 from clickhouse_connect.driver.client import Client
 
 from sinks import SinkUnavailable
-from sinks.clickhouse import ClickHouseWriter, migrate, open_client
+from sinks.clickhouse.client import open_client
+from sinks.clickhouse.migrate import migrate
+from sinks.clickhouse.writer import ClickHouseWriter
 from streams.resilience import Outage, retry
 from tests.metric_values import value
 from tests.servers.clickhouse import ClickHouseServer, clickhouse_server

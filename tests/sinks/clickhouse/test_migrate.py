@@ -5,9 +5,9 @@ import pytest
 from clickhouse_connect.driver.client import Client
 
 from sinks import SinkRejected, TablesMissing
-from sinks.clickhouse import KEPT, ClickHouseWriter, check_schema, lost, migrate, set_retention
-from sinks.clickhouse.migrate import migrations
+from sinks.clickhouse.migrate import KEPT, check_schema, lost, migrate, migrations, set_retention
 from sinks.clickhouse.tables import TABLES
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.sinks.conftest import Embedded
 from tests.sinks.made import metric
 

@@ -13,7 +13,9 @@ from schedmate_records import (
     Position,
 )
 from sinks import SinkRejected
-from sinks.clickhouse import ClickHouseWriter, QueryResult, ask, migrate, queries, run
+from sinks.clickhouse.migrate import migrate
+from sinks.clickhouse.queries import QueryResult, ask, queries, run
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.sinks.conftest import Embedded
 from tests.sinks.made import metric
 

@@ -7,7 +7,8 @@ import pytest
 from clickhouse_connect.driver.client import Client
 
 from schedmate_records import JobEvent, Position, Record, StartEstimate
-from sinks.clickhouse import ClickHouseWriter, run
+from sinks.clickhouse.queries import run
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.sinks.conftest import Embedded
 
 NOW = float(int(time.time()))

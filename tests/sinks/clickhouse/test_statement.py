@@ -7,7 +7,10 @@ import pytest
 from clickhouse_connect.driver.client import Client
 
 from sinks import SinkRejected
-from sinks.clickhouse import ask, checked_statement, migrate, open_client
+from sinks.clickhouse.client import open_client
+from sinks.clickhouse.migrate import migrate
+from sinks.clickhouse.queries import ask
+from sinks.clickhouse.statement import checked_statement
 from tests.servers.clickhouse import ClickHouseServer
 from tests.sinks.conftest import Embedded
 

@@ -5,7 +5,8 @@ import time
 import pytest
 
 from schedmate_records import EventKind, Failure, JobEvent, Position
-from sinks.clickhouse import ClickHouseWriter, run
+from sinks.clickhouse.queries import run
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.sinks.conftest import Embedded, embedded
 
 __all__ = ["embedded"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import schedmate_records as records
 from schedmate_records import Position
 from sinks import SinkRejected
-from sinks.clickhouse import ClickHouseWriter
+from sinks.clickhouse.writer import ClickHouseWriter
 from tests.metric_values import value
 from tests.sinks.conftest import Embedded
 from tests.sinks.made import T0, Row, cut, line, metric

@@ -18,7 +18,9 @@ from schedmate_records import (
     decode,
     encode,
 )
-from sinks.redis import RedisState, open_redis, read_job
+from sinks.redis.connect import open_redis
+from sinks.redis.read_state import read_job
+from sinks.redis.state import RedisState
 from tests.servers.redis import RedisServer
 from tests.sinks.made import T0
 

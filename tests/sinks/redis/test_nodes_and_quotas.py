@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from schedmate_records import Evidence, GpuProcess, GpuSample, NodeFinding, Quota, Record, Severity, decode
-from sinks.redis import Keys
+from sinks.redis.keys import Keys
 from tests.sinks.made import T0
 
 from .store import Store, store

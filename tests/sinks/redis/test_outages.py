@@ -9,8 +9,10 @@ import redis
 
 from schedmate_records import Position
 from sinks import SinkRejected, SinkUnavailable
-from sinks.redis import Keys, RedisState, check_redis, open_redis, read_job
-from sinks.redis.connect import translate_errors
+from sinks.redis.connect import check_redis, open_redis, translate_errors
+from sinks.redis.keys import Keys
+from sinks.redis.read_state import read_job
+from sinks.redis.state import RedisState
 from streams.resilience import Outage, retry
 from tests.metric_values import value
 from tests.servers import free_port

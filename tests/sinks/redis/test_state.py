@@ -20,7 +20,10 @@ from schedmate_records import (
     Slowdown,
     Workload,
 )
-from sinks.redis import Keys, MemoryState, open_redis, read_job, read_jobs
+from sinks.redis.connect import open_redis
+from sinks.redis.keys import Keys
+from sinks.redis.memory import MemoryState
+from sinks.redis.read_state import read_job, read_jobs
 from tests.metric_values import value
 from tests.servers.redis import RedisServer
 from tests.sinks.made import T0, line

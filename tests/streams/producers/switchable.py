@@ -2,7 +2,6 @@
 
 import os
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from schedmate_records import JobEvent, LogChunk, decode
 from streams.producer import Refused
 from streams.transport import Outgoing, TransportError
+from tests.waiting import until
 
 
 class Switchable:
@@ -80,7 +80,4 @@ def segments(root: Path) -> list[Path]:
 
 def wait_for(condition: Callable[[], object], timeout: float = 120.0) -> None:
     """Poll until `condition` holds; fail after `timeout` seconds. What ships has a low priority: on a busy host it takes its time."""
-    deadline = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.01)
+    until(condition, timeout)

@@ -10,9 +10,9 @@ import pytest
 from processors.job import JobProcessor
 from processors.node import NodeProcessor
 from schedmate_records import Record
-from sinks.clickhouse import open_client
+from sinks.clickhouse.client import open_client
+from streams.dead_letters import members
 from streams.kafka import read_back
-from streams.kafka.groups import members
 from streams.memory import MemoryBroker
 from streams.runtimes.engine import Engine
 from streams.runtimes.local_worker import LocalWorker

@@ -6,8 +6,7 @@ import pytest
 
 from streams.kafka import Connection
 from streams.runtimes.faust_app import faust_app
-from streams.runtimes.faust_transport import PatientConsumer
-from streams.runtimes.prompt_wait import PromptWait
+from streams.runtimes.faust_transport import PatientConsumer, PromptWait
 
 
 def run(scene: Callable[[PromptWait], Awaitable[None]]) -> None:

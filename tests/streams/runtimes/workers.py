@@ -13,6 +13,7 @@ from streams.kafka import KafkaProducer, read_back
 from streams.kafka.admin import admin_client
 from streams.kafka.consumer import open_consumer
 from streams.transport import Message, outgoing
+from tests import waiting
 from tests.servers.kafka import Kafka
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -113,10 +114,7 @@ def start(
 
 def until(condition: Callable[[], bool], log: Path, seconds: float = 60.0) -> None:
     """Return once `condition` holds, or fail with the end of `log`."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, log.read_text()[-3000:]
-        time.sleep(0.1)
+    waiting.until(condition, seconds, shown=lambda: log.read_text()[-3000:])
 
 
 def values(broker: Kafka, topics: list[str]) -> int:

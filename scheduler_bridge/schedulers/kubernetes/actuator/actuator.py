@@ -27,8 +27,7 @@ from ..client.workloads.kind import WorkloadObject
 from ..client.workloads.kinds import KINDS
 from ..client.workloads.kueue import QueuedWorkload
 from .drains import Drains
-from .events import tell
-from .jobs import acts_of, outlives_eviction, pod_specs, present, wanted_pods
+from .jobs import acts_of, outlives_eviction, pod_specs, present, tell, wanted_pods
 from .lookup import Lookup, Target
 from .owners import is_queued
 from .queue import queue_of

@@ -13,7 +13,7 @@ from ..client.client import KubernetesClient
 from ..client.errors import KubernetesConflict
 from ..client.lineage import ACTS
 from ..client.objects import Node, Taint
-from .events import tell
+from .jobs import tell
 from .nodes import DRAINED_BY, TAINT, drained_by, in_service, node_view, taints
 from .settings import KubernetesLimits
 

@@ -2,17 +2,26 @@
 
 from collections.abc import Sequence
 
+import structlog
+
+from schedmate_records import Action
+
 from ....act_keys import read_keys
 from ....opt_out import ANNOTATION
 from ...views import JobView, SchedulerJobState
 from ..client.attempts import is_resumed, present_attempt
+from ..client.client import KubernetesClient
+from ..client.errors import KubernetesError
 from ..client.lineage import ACTS, STOPPED_FOR, incarnation_of, is_cancelled
-from ..client.objects import Pod, PodSpec
+from ..client.objects import Node, Pod, PodSpec
 from ..client.placement import excluded_nodes
 from ..client.workloads.batch_job import Job
 from ..client.workloads.kind import WorkloadObject, WorkloadPhase
 from ..client.workloads.kueue import QUEUE, QueuedWorkload
 from .owners import is_queued
+
+log = structlog.get_logger(__name__)
+
 
 _PHASES = {
     WorkloadPhase.SUCCEEDED: SchedulerJobState.COMPLETED,
@@ -126,3 +135,12 @@ def lacks_a_place(pod: Pod) -> bool:
 def _has_active_pods(job: WorkloadObject, pods: Sequence[Pod]) -> bool:
     counted = isinstance(job, Job) and (job.status.active > 0 or job.status.terminating > 0)
     return counted or any(not pod.is_over for pod in pods)
+
+
+def tell(client: KubernetesClient, about: WorkloadObject | Node, action: Action, key: str) -> None:
+    """Write an Event. If that fails, the act remains done."""
+    try:
+        reason = "".join(word.capitalize() for word in action.value.split("_"))
+        client.tell(about, f"SchedMate{reason}", f"The SchedMate bridge carried out {key}.")
+    except KubernetesError as error:
+        log.warning("event_not_written", name=about.metadata.name, error=str(error))

@@ -72,7 +72,12 @@ def successor(
         "name": successor_name(lineage, attempt),
         "namespace": meta["namespace"],
         "labels": {**_own(meta.get("labels", {})), LINEAGE: lineage},
-        "annotations": {**annotations, ATTEMPT: str(attempt), INCARNATION: _incarnation(meta), ACTS: acts},
+        "annotations": {
+            **annotations,
+            ATTEMPT: str(attempt),
+            INCARNATION: incarnation_of(msgspec.convert(meta, Meta)),
+            ACTS: acts,
+        },
     }
     if owners := meta.get("ownerReferences"):
         made["ownerReferences"] = owners
@@ -92,10 +97,6 @@ def _prepare(template: dict[str, Any], lineage: str, attempt: int, exclude: tupl
         for container in template["spec"]["containers"]:
             kept = [one for one in container.get("env", []) if one.get("name") != CHECKPOINT_VARIABLE]
             container["env"] = [*kept, {"name": CHECKPOINT_VARIABLE, "value": checkpoint}]
-
-
-def _incarnation(meta: Mapping[str, Any]) -> str:
-    return incarnation_of(msgspec.convert(meta, Meta))
 
 
 def _own(notes: Mapping[str, str]) -> dict[str, str]:

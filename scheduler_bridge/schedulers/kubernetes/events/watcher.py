@@ -44,6 +44,7 @@ class KubernetesWatcher(JobWatcher[ReportedJob]):
     """
 
     metrics: KubernetesWatcherMetrics
+    known, scheduler, away = ReportedJob, "Kubernetes", KubernetesError
 
     def __init__(
         self,
@@ -55,16 +56,7 @@ class KubernetesWatcher(JobWatcher[ReportedJob]):
         clock: Callable[[], float] = time.time,
         memory: int = 8 << 20,
     ) -> None:
-        super().__init__(
-            connect,
-            checkpoint,
-            known=ReportedJob,
-            scheduler="Kubernetes",
-            away=KubernetesError,
-            metrics=KubernetesWatcherMetrics(),
-            clock=clock,
-            memory=memory,
-        )
+        super().__init__(connect, checkpoint, KubernetesWatcherMetrics(), clock, memory)
         self._changed = threading.Event()
         self.pods = Informer(client, Pod, self._changed.set, namespace)
         self.nodes = Informer(client, Node, self._changed.set)

@@ -7,9 +7,6 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from typing import IO
 
-READ = 65536
-"""Bytes of one read: what a pipe holds."""
-
 
 class Task:
     """A process in a group of its own, with non-blocking pipes. `streams` holds those that have not ended."""
@@ -57,7 +54,8 @@ class Task:
     def read(self, stream: str) -> bytes | None:
         """Return what a stream holds now, empty at its end; None where there is nothing to read yet."""
         try:
-            return os.read(self.streams[stream].fileno(), READ)
+            # A pipe holds 64 KiB.
+            return os.read(self.streams[stream].fileno(), 65536)
         except BlockingIOError:
             return None
 

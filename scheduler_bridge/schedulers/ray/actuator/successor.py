@@ -1,15 +1,18 @@
 """The submission that a restart makes: as the one before, elsewhere, and the next attempt of the same job."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ....checkpoint_note import CHECKPOINT_VARIABLE
 from ...errors import ActuatorError
 from ..client.lineage import ACTS, ATTEMPT, EXCLUDED, LINEAGE
 from ..client.objects import RayActor, Submission
-from ..client.placement import NODE_ID, asks_for_nodes, with_excluded
 from .jobs import Attempt, with_key
 from .nodes import Nodes
+
+NODE_ID = "ray.io/node-id"
+
 
 EXCLUDED_NODES = "SCHEDMATE_EXCLUDED_NODES"
 """Where it finds the ids of the nodes that its tasks and actors should avoid: Ray lets only the job place those."""
@@ -67,11 +70,31 @@ def successor(
 def _selector(attempt: Attempt, supervisor: RayActor, nodes: Nodes, ids: frozenset[str]) -> dict[str, str]:
     """Return the label selector of the driver. One that Ray itself chose, the head, is chosen anew unless the head is excluded."""
     selector = dict(supervisor.label_selector or {})
-    if not supervisor.required_resources and list(selector) == [NODE_ID] and asks_for_nodes(selector):
+    if not supervisor.required_resources and list(selector) == [NODE_ID] and _asks_for_nodes(selector):
         if nodes.head not in ids:
             return {}
         del selector[NODE_ID]
-    elif asks_for_nodes(selector) and ids:
+    elif _asks_for_nodes(selector) and ids:
         came = f"{attempt.name.lineage} asks for nodes by id ({selector[NODE_ID][:200]})"
         raise ActuatorError("a job that can run elsewhere", came, "nothing was done; submit it again without")
     return with_excluded(selector, ids)
+
+
+def excluded_ids(selector: Mapping[str, str]) -> frozenset[str]:
+    """Return the ids of the nodes that a selector forbids."""
+    found = re.fullmatch(r"!(?:in\((?P<several>[^()]*)\)|(?P<one>[^()!]+))", selector.get(NODE_ID, ""), flags=re.ASCII)
+    if found is None:
+        return frozenset()
+    return frozenset((found["several"] or found["one"] or "").split(",")) - {""}
+
+
+def _asks_for_nodes(selector: Mapping[str, str]) -> bool:
+    """True where a selector asks for nodes by their ids."""
+    return NODE_ID in selector and not selector[NODE_ID].startswith("!")
+
+
+def with_excluded(selector: Mapping[str, str], ids: Collection[str]) -> dict[str, str]:
+    """Return a selector that forbids these nodes, too."""
+    if not ids:
+        return dict(selector)
+    return {**selector, NODE_ID: f"!in({','.join(sorted({*ids, *excluded_ids(selector)}))})"}

@@ -37,6 +37,7 @@ class RayWatcher(JobWatcher[ReportedJob]):
     """
 
     metrics: RayWatcherMetrics
+    known, scheduler, away = ReportedJob, "Ray", RayError
 
     def __init__(
         self,
@@ -47,16 +48,7 @@ class RayWatcher(JobWatcher[ReportedJob]):
         clock: Callable[[], float] = time.time,
         memory: int = 8 << 20,
     ) -> None:
-        super().__init__(
-            connect,
-            checkpoint,
-            known=ReportedJob,
-            scheduler="Ray",
-            away=RayError,
-            metrics=RayWatcherMetrics(),
-            clock=clock,
-            memory=memory,
-        )
+        super().__init__(connect, checkpoint, RayWatcherMetrics(), clock, memory)
         self._client = client
 
     def look(self, known: Mapping[str, ReportedJob], now: float) -> tuple[list[JobEvent], dict[str, ReportedJob], int]:

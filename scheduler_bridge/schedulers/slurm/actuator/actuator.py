@@ -27,8 +27,7 @@ from ..client import InvalidSlurmJobId, SlurmClient, SlurmJob, SlurmRefused, Unk
 from ..client.job_command import SlurmJobCommand
 from .checks import NodeChecks
 from .dependents import carry_over
-from .jobs import STOPPED, state_of, view
-from .nodes import node_view
+from .jobs import STOPPED, node_view, state_of, view
 from .queue import queue_of
 from .resubmission import Resubmission
 from .settings import SlurmSettings

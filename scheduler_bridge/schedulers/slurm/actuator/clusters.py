@@ -3,18 +3,19 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 from schedmate_records import Action
+from schedmate_records.cluster_names import qualified, qualified_all
 
 from ....node_check import NodeCheck
 from ...base import Actuator
 from ...errors import ActuatorError, SchedulerAway
-from ...queue import Queue
+from ...queue import Capacity, Queue, RunningJob, WaitingJob
 from ...views import JobView, NodeView
 from ..client import SlurmError
 from ..client.cluster_names import split
 from .actuator import SlurmActuator
-from .renaming import job_of, node_of, queue_of
 
 
 class SlurmClusters(Actuator):
@@ -47,7 +48,7 @@ class SlurmClusters(Actuator):
         """Return the state of a job in its cluster."""
         with self._locate(job) as (cluster, own, actuator):
             seen = actuator.job(own)
-            return job_of(cluster, seen) if seen else None
+            return _job_of(cluster, seen) if seen else None
 
     def nodes(self, node: str = "", /) -> list[NodeView]:
         """Return the nodes of the cluster that has `node`; of all clusters where none is named."""
@@ -62,7 +63,7 @@ class SlurmClusters(Actuator):
         for cluster in self._clusters:
             try:
                 with self._asking(cluster) as actuator:
-                    queues.append(queue_of(cluster, actuator.queue()))
+                    queues.append(_queue_of(cluster, actuator.queue()))
             except SchedulerAway as error:
                 away = error
         if away and not queues:
@@ -76,17 +77,17 @@ class SlurmClusters(Actuator):
     def restart(self, job: str, exclude_nodes: tuple[str, ...], key: str, checkpoint: str = "") -> JobView:
         """Put a failed job back in its cluster's queue."""
         with self._locate(job) as (cluster, own, actuator):
-            return job_of(cluster, actuator.restart(own, exclude_nodes, key, checkpoint))
+            return _job_of(cluster, actuator.restart(own, exclude_nodes, key, checkpoint))
 
     def cancel_packing(self, job: str, key: str) -> JobView:
         """Requeue a packed job, never to be packed again."""
         with self._locate(job) as (cluster, own, actuator):
-            return job_of(cluster, actuator.cancel_packing(own, key))
+            return _job_of(cluster, actuator.cancel_packing(own, key))
 
     def evict(self, job: str, key: str, checkpoint: str = "", delay: float = 0.0) -> JobView:
         """Requeue a running job."""
         with self._locate(job) as (cluster, own, actuator):
-            return job_of(cluster, actuator.evict(own, key, checkpoint, delay))
+            return _job_of(cluster, actuator.evict(own, key, checkpoint, delay))
 
     def signal(self, job: str, signal: str) -> None:
         """Send a signal to the steps of a running job."""
@@ -96,29 +97,29 @@ class SlurmClusters(Actuator):
     def cancel(self, job: str, key: str) -> JobView:
         """Cancel a running job."""
         with self._locate(job) as (cluster, own, actuator):
-            return job_of(cluster, actuator.cancel(own, key))
+            return _job_of(cluster, actuator.cancel(own, key))
 
     def hold(self, job: str, key: str) -> JobView:
         """Hold a job that waits."""
         with self._locate(job) as (cluster, own, actuator):
-            return job_of(cluster, actuator.hold(own, key))
+            return _job_of(cluster, actuator.hold(own, key))
 
     def release(self, job: str, key: str) -> JobView:
         """Release a held job."""
         with self._locate(job) as (cluster, own, actuator):
-            return job_of(cluster, actuator.release(own, key))
+            return _job_of(cluster, actuator.release(own, key))
 
     def drain(self, node: str, reason: str, key: str) -> NodeView:
         """Drain a node in the one cluster that has it."""
         cluster = self._require_cluster(node)
         with self._asking(cluster) as actuator:
-            return node_of(cluster, actuator.drain(node, reason, key))
+            return _node_of(cluster, actuator.drain(node, reason, key))
 
     def undrain(self, node: str, key: str) -> NodeView:
         """Resume a node in the one cluster that has it."""
         cluster = self._require_cluster(node)
         with self._asking(cluster) as actuator:
-            return node_of(cluster, actuator.undrain(node, key))
+            return _node_of(cluster, actuator.undrain(node, key))
 
     def check(self, node: str) -> NodeCheck | None:
         """Run the operator's check on a node of the one cluster that has it."""
@@ -171,7 +172,7 @@ class SlurmClusters(Actuator):
 
     def _nodes_of(self, cluster: str) -> list[NodeView]:
         with self._asking(cluster) as actuator:
-            views = [node_of(cluster, view) for view in actuator.nodes()]
+            views = [_node_of(cluster, view) for view in actuator.nodes()]
         self._nodes[cluster] = frozenset(view.node for view in views)
         return views
 
@@ -202,3 +203,48 @@ class SlurmClusters(Actuator):
         if cluster is None:
             raise ActuatorError("a node that Slurm knows", repr(node[:40]), "name nodes as sinfo prints them")
         return cluster
+
+
+def _job_of(cluster: str, seen: JobView) -> JobView:
+    """Return a job of a cluster."""
+    return replace(
+        seen,
+        job=qualified(cluster, seen.job),
+        successor=qualified(cluster, seen.successor),
+        dependents=tuple(qualified(cluster, each) for each in seen.dependents),
+        partition=qualified_all(cluster, seen.partition),
+    )
+
+
+def _node_of(cluster: str, seen: NodeView) -> NodeView:
+    """Return a node of a cluster. Its own name stays: its logs use that name."""
+    return replace(seen, pools=tuple(qualified(cluster, pool) for pool in seen.pools))
+
+
+def _queue_of(cluster: str, queue: Queue) -> Queue:
+    """Return a cluster's queue. Nodes of one name in two clusters must not be taken for one there.
+
+    Nodes of no partition are left out: Slurm starts nothing there, and it is not known whose jobs they would be for.
+    """
+    return Queue(
+        tuple(_waiting(cluster, each) for each in queue.waiting),
+        tuple(_running(cluster, each) for each in queue.running),
+        tuple(_capacity(cluster, each) for each in queue.nodes if each.view.pools),
+    )
+
+
+def _waiting(cluster: str, job: WaitingJob) -> WaitingJob:
+    required = tuple(qualified(cluster, node) for node in job.need.required)
+    excluded = tuple(qualified(cluster, node) for node in job.view.excluded)
+    view = replace(_job_of(cluster, job.view), excluded=excluded)
+    return replace(job, view=view, need=replace(job.need, required=required))
+
+
+def _running(cluster: str, job: RunningJob) -> RunningJob:
+    held = {qualified(cluster, node): share for node, share in job.held.items()}
+    return replace(job, view=_job_of(cluster, job.view), held=held)
+
+
+def _capacity(cluster: str, node: Capacity) -> Capacity:
+    view = _node_of(cluster, node.view)
+    return replace(node, view=replace(view, node=qualified(cluster, view.node)))

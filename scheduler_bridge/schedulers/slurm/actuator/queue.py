@@ -5,14 +5,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 
 from ...queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
 from ...views import SchedulerJobState
 from ..client import SlurmJob, SlurmNode
-from ..client.array import next_tasks
 from ..client.gres import gpu_types, held_parts
-from .jobs import state_of, view
-from .nodes import node_view
+from .jobs import node_view, state_of, view
 
 _CLOSED = frozenset(
     {"RESERVED", "NOT_RESPONDING", "REBOOT_REQUESTED", "REBOOT_ISSUED", "POWER_DOWN", "INVAL", "INVALID_REG", "BLOCKED"}
@@ -103,3 +102,25 @@ def _gpus_per_node(job: SlurmJob, whole: int) -> float | None:
     if per_node.get("shard") and not whole:
         return None
     return per_node.get("gpu", 0.0) + (per_node.get("shard", 0.0) / whole if whole else 0.0)
+
+
+def next_tasks(array: str, running: int, most: int) -> list[str]:
+    """Return the ids of the tasks of an array that may start next, in Slurm's order: `4711_1`, `4711_3`.
+
+    Args:
+        array: As Slurm lists it, `4711_1-9:2,12%3`: the tasks that wait, and how many may run at once. A long list ends with `...`.
+        running: How many of its tasks run.
+        most: Return no more than these.
+    """
+    name, _, listed = array.partition("_")
+    tasks, _, at_once = listed.partition("%")
+    room = int(at_once) - running if at_once.isdecimal() else most
+    return [f"{name}_{task}" for task in islice(_numbers(tasks), max(0, min(room, most)))]
+
+
+def _numbers(tasks: str) -> Iterator[int]:
+    for part in tasks.split(","):
+        # `7`, `1-9` or `1-9:2`.
+        if found := re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9})(?::([0-9]{1,9}))?)?", part, flags=re.ASCII):
+            first, last, step = found.groups()
+            yield from range(int(first), int(last or first) + 1, int(step or 1) or 1)

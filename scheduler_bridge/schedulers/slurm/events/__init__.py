@@ -1,5 +1,1 @@
 """Job events from Slurm, by looking at its list of jobs again and again (24 ms for 200 jobs)."""
-
-from .watcher import SlurmWatcher, SlurmWatcherMetrics
-
-__all__ = ["SlurmWatcher", "SlurmWatcherMetrics"]

@@ -22,7 +22,7 @@ def test_days_are_learned_that_the_last_value_does_not_show() -> None:
     first, last = 24 * 15, 24 * 20 - 3
     errors = {}
     for model in (BoostedTrees(), Naive("last_value", length=72)):
-        model.fit(history.until(first), 4)
+        model.fit(history.first_hours(first), 4)
         windows = history.windows(72, 4, first, last)
         errors[type(model)] = np.abs(model.forecast(windows).mean - windows.future).mean()
     assert errors[BoostedTrees] < 0.5 * errors[Naive]
@@ -31,7 +31,7 @@ def test_days_are_learned_that_the_last_value_does_not_show() -> None:
 def test_upper_quantile_covers_nine_of_ten_hours() -> None:
     history = daily(40)
     model = BoostedTrees()
-    model.fit(history.until(24 * 30), 4)
+    model.fit(history.first_hours(24 * 30), 4)
     windows = history.windows(72, 4, 24 * 30, 24 * 40 - 3)
     assert 0.8 < (windows.future <= model.forecast(windows).quantile(0.9)).mean() < 0.98
 
@@ -59,13 +59,13 @@ def test_deviation_is_at_least_a_twentieth_of_the_deviation_of_demand() -> None:
     demand[-20] = 100.0
     history = DemandHistory(demand[None], datetime(2024, 1, 1), (("x",),))
     trees = BoostedTrees()
-    trees.fit(history.until(24 * 18), 1)
+    trees.fit(history.first_hours(24 * 18), 1)
     found = trees.forecast(history.windows(trees.length, 1, 24 * 18, 24 * 20))
     assert found.deviation.min() >= 0.05 * demand[: 24 * 18].std()
 
 
 def test_too_little_history_is_refused() -> None:
     with pytest.raises(ValueError, match="expected at least 76 hours"):
-        BoostedTrees().fit(daily(4).until(75), 4)
+        BoostedTrees().fit(daily(4).first_hours(75), 4)
     with pytest.raises(ValueError, match="call fit first"):
         BoostedTrees().forecast(daily(4).next_window(72, 4))

@@ -5,7 +5,7 @@ import pytest
 
 from processors.spot.forecast import Calibrated, DemandHistory, Forecast
 from processors.spot.forecast.baselines import Naive
-from processors.spot.forecast.conformal import Calibration
+from processors.spot.forecast.forecast import Calibration
 
 START = datetime(2024, 1, 1)
 
@@ -49,7 +49,7 @@ def test_old_errors_are_forgotten() -> None:
 def test_quantiles_hold_where_demand_is_not_normal(p: float) -> None:
     history = leaping()
     model = Calibrated(Naive("last_value", length=1), memory=500)
-    model.fit(history.until(1600), 1)
+    model.fit(history.first_hours(1600), 1)
     windows = history.windows(1, 1, 1600, 2400)
     covered = (windows.future <= model.forecast(windows).quantile(p)).mean()
     assert covered == pytest.approx(p, abs=0.045)
@@ -57,4 +57,4 @@ def test_quantiles_hold_where_demand_is_not_normal(p: float) -> None:
 
 def test_too_little_to_calibrate_on_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 32 hours"):
-        Calibrated(Naive("peak", length=24)).fit(leaping().until(26), 4)
+        Calibrated(Naive("peak", length=24)).fit(leaping().first_hours(26), 4)

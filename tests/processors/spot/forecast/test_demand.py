@@ -33,7 +33,7 @@ def test_the_next_window_has_no_future_yet() -> None:
 
 
 def test_what_is_not_known_is_not_looked_at() -> None:
-    known, all_of_it = history().until(20), history()
+    known, all_of_it = history().first_hours(20), history()
     assert known.next_window(4, 2).past.tolist() == all_of_it.windows(4, 2, 20, 21).past.tolist()
 
 

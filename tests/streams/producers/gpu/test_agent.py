@@ -1,7 +1,6 @@
 import resource
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -14,15 +13,9 @@ from streams.producers.gpu.recording import RecordingSource, RecordingWriter, sh
 from streams.producers.gpu.source import GpuError, sample_id
 from streams.transport import Outgoing, TransportError
 from tests.metric_values import value
+from tests.waiting import until
 
 TOPIC = "gpu-metrics"
-
-
-def wait_until(good: Callable[[], bool], seconds: float = 10) -> None:
-    deadline = time.monotonic() + seconds
-    while not good():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.005)
 
 
 def sample(gpu: int, time: float = 0.0) -> GpuSample:
@@ -107,7 +100,7 @@ def test_stop_ends_a_long_wait() -> None:
     agent = GpuAgent(Source([[sample(0)], [sample(1)]]), MemoryBroker().producer, interval=3600)
     runner = threading.Thread(target=agent.run)
     runner.start()
-    wait_until(lambda: value(agent.metrics.samples) == 1)
+    until(lambda: value(agent.metrics.samples) == 1)
     agent.stop()
     runner.join(10)
     assert not runner.is_alive()
@@ -150,10 +143,10 @@ def test_a_broker_that_goes_away_and_comes_back_gets_every_gpu_in_order() -> Non
     gate = Gate(broker)
     agent = GpuAgent(Source([]), gate.connect)
     agent.ship([sample(gpu, time) for time in (0.0, 1.0) for gpu in range(4)])
-    wait_until(lambda: gate.connects >= 2)
+    until(lambda: gate.connects >= 2)
     gate.open = True
     agent.ship([sample(gpu, 2.0) for gpu in range(4)])
-    wait_until(lambda: agent.shipper.counters.acknowledged == 12)
+    until(lambda: agent.shipper.counters.acknowledged == 12)
     agent.run()
     samples = [decode(GpuSample, message.value) for message in broker.read(TOPIC)]
     for gpu in range(4):

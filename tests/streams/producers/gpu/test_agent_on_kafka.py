@@ -9,8 +9,7 @@ from streams.kafka import KafkaConsumer, KafkaProducer
 from streams.producers.gpu.agent import GpuAgent
 from streams.producers.gpu.source import sample_id
 from tests.servers.kafka import Kafka
-
-from .test_agent import wait_until
+from tests.waiting import until
 
 
 def samples(first: int, count: int) -> list[GpuSample]:
@@ -38,13 +37,13 @@ def test_a_broker_that_is_killed_and_comes_back_gets_every_sample(own_kafka: Kaf
     counters = agent.shipper.counters
     try:
         agent.ship(samples(0, 50))
-        wait_until(lambda: counters.acknowledged == 50, 40)
+        until(lambda: counters.acknowledged == 50, 40)
         own_kafka.kill()
         agent.ship(samples(50, 50))
-        wait_until(lambda: not counters.broker_up, 40)
+        until(lambda: not counters.broker_up, 40)
         assert counters.acknowledged == 50
         own_kafka.start()
-        wait_until(lambda: counters.acknowledged == 100, 60)
+        until(lambda: counters.acknowledged == 100, 60)
     finally:
         agent.run()
     assert counters.lost == 0

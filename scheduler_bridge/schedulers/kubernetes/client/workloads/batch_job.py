@@ -26,6 +26,7 @@ class Job(WorkloadObject, frozen=True):
     PLURAL: ClassVar[str] = "jobs"
     WORD: ClassVar[str] = ""
     NAME_LABEL: ClassVar[str] = "batch.kubernetes.io/job-name"
+    SUCCEEDED: ClassVar[str] = "Complete"
     SUSPEND: ClassVar[tuple[str, ...]] = ("suspend",)
     RESTARTS: ClassVar[str] = "its own controller starts its pods again, up to backoffLimit"
 
@@ -33,20 +34,16 @@ class Job(WorkloadObject, frozen=True):
     status: JobStatus = JobStatus()
 
     @property
-    def phase(self) -> WorkloadPhase:
-        """Return what is to become of it."""
-        if holding(self.status.conditions, "Complete"):
-            return WorkloadPhase.SUCCEEDED
-        if holding(self.status.conditions, "Failed"):
-            return WorkloadPhase.FAILED
-        if holding(self.status.conditions, "FailureTarget", "SuccessCriteriaMet"):
-            return WorkloadPhase.STOPPING
-        return WorkloadPhase.SUSPENDED if self.suspended else WorkloadPhase.ACTIVE
+    def conditions(self) -> list[Condition]:
+        """Return the conditions of its status."""
+        return self.status.conditions
 
     @property
-    def why(self) -> Condition | None:
-        """Return the condition that explains why it is over, or suspended."""
-        return holding(self.status.conditions, "Complete", "Failed", "Suspended")
+    def phase(self) -> WorkloadPhase:
+        """Return what is to become of it: its pods end before it has completed or failed."""
+        ending = holding(self.conditions, "FailureTarget", "SuccessCriteriaMet")
+        stopping = ending and not holding(self.conditions, self.SUCCEEDED, "Failed")
+        return WorkloadPhase.STOPPING if stopping else super().phase
 
     @property
     def suspended(self) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ..objects import Condition, JobSpec, Object, Pod
-from .kind import PodGroup, WorkloadObject, WorkloadPhase, holding, index_of
+from .kind import PodGroup, WorkloadObject, index_of
 
 
 class JobTemplate(Object, frozen=True):
@@ -42,6 +42,7 @@ class JobSet(WorkloadObject, frozen=True):
     PLURAL: ClassVar[str] = "jobsets"
     WORD: ClassVar[str] = "jobset"
     NAME_LABEL: ClassVar[str] = "jobset.sigs.k8s.io/jobset-name"
+    SUCCEEDED: ClassVar[str] = "Completed"
     SUSPEND: ClassVar[tuple[str, ...]] = ("suspend",)
     RESTARTS: ClassVar[str] = "JobSet starts its Jobs again by its failurePolicy, up to maxRestarts"
 
@@ -49,18 +50,9 @@ class JobSet(WorkloadObject, frozen=True):
     status: JobSetStatus = JobSetStatus()
 
     @property
-    def phase(self) -> WorkloadPhase:
-        """Return what is to become of it."""
-        if holding(self.status.conditions, "Completed"):
-            return WorkloadPhase.SUCCEEDED
-        if holding(self.status.conditions, "Failed"):
-            return WorkloadPhase.FAILED
-        return WorkloadPhase.SUSPENDED if self.suspended else WorkloadPhase.ACTIVE
-
-    @property
-    def why(self) -> Condition | None:
-        """Return the condition that explains why it is over, or suspended."""
-        return holding(self.status.conditions, "Completed", "Failed", "Suspended")
+    def conditions(self) -> list[Condition]:
+        """Return the conditions of its status."""
+        return self.status.conditions
 
     @property
     def suspended(self) -> bool:

@@ -70,6 +70,7 @@ class WorkloadObject(Object, frozen=True):
         PLURAL: Its name in paths.
         WORD: Its name in job ids: `NAMESPACE/WORD/NAME`.
         NAME_LABEL: Label of its pods, which names it.
+        SUCCEEDED: Type of its condition after success.
         SUSPEND: The field of `spec` that suspends it, as a path; empty where it has none, and then Kueue does not know the kind either.
         RESTARTS: What its controller starts again by itself, for people.
     """
@@ -79,20 +80,30 @@ class WorkloadObject(Object, frozen=True):
     PLURAL: ClassVar[str]
     WORD: ClassVar[str]
     NAME_LABEL: ClassVar[str]
+    SUCCEEDED: ClassVar[str] = ""
     SUSPEND: ClassVar[tuple[str, ...]]
     RESTARTS: ClassVar[str]
 
     metadata: Meta
 
     @property
+    def conditions(self) -> Sequence[Condition]:
+        """Conditions of its status."""
+        return ()
+
+    @property
     def phase(self) -> WorkloadPhase:
         """What is to become of it."""
-        raise NotImplementedError
+        if holding(self.conditions, self.SUCCEEDED):
+            return WorkloadPhase.SUCCEEDED
+        if holding(self.conditions, "Failed"):
+            return WorkloadPhase.FAILED
+        return WorkloadPhase.SUSPENDED if self.suspended else WorkloadPhase.ACTIVE
 
     @property
     def why(self) -> Condition | None:
         """The condition that explains why it is over, or suspended; None where there is none."""
-        return None
+        return holding(self.conditions, self.SUCCEEDED, "Failed", "Suspended")
 
     @property
     def suspended(self) -> bool:

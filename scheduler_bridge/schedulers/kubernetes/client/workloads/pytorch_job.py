@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ..objects import Condition, Object, Pod, PodTemplate
-from .kind import PodGroup, WorkloadObject, WorkloadPhase, holding, index_of
+from .kind import PodGroup, WorkloadObject, index_of
 
 
 class SchedulingPolicy(Object, frozen=True):
@@ -50,6 +50,7 @@ class PyTorchJob(WorkloadObject, frozen=True):
     PLURAL: ClassVar[str] = "pytorchjobs"
     WORD: ClassVar[str] = "pytorchjob"
     NAME_LABEL: ClassVar[str] = "training.kubeflow.org/job-name"
+    SUCCEEDED: ClassVar[str] = "Succeeded"
     SUSPEND: ClassVar[tuple[str, ...]] = ("runPolicy", "suspend")
     RESTARTS: ClassVar[str] = "the training operator restarts its replicas by their restartPolicy, up to backoffLimit"
 
@@ -57,19 +58,9 @@ class PyTorchJob(WorkloadObject, frozen=True):
     status: PyTorchJobStatus = PyTorchJobStatus()
 
     @property
-    def phase(self) -> WorkloadPhase:
-        """Return what is to become of it."""
-        conditions = self.status.conditions or []
-        if holding(conditions, "Succeeded"):
-            return WorkloadPhase.SUCCEEDED
-        if holding(conditions, "Failed"):
-            return WorkloadPhase.FAILED
-        return WorkloadPhase.SUSPENDED if self.suspended else WorkloadPhase.ACTIVE
-
-    @property
-    def why(self) -> Condition | None:
-        """Return the condition that explains why it is over, or suspended."""
-        return holding(self.status.conditions or [], "Succeeded", "Failed", "Suspended")
+    def conditions(self) -> list[Condition]:
+        """Return the conditions of its status."""
+        return self.status.conditions or []
 
     @property
     def suspended(self) -> bool:

@@ -21,8 +21,8 @@ from scheduler_bridge.schedulers.kubernetes.client.objects import OwnerReference
 from scheduler_bridge.schedulers.kubernetes.client.workloads.batch_job import Job
 from scheduler_bridge.schedulers.kubernetes.client.workloads.kind import WorkloadObject
 from scheduler_bridge.schedulers.kubernetes.client.workloads.kinds import kind_named
-from scheduler_bridge.schedulers.kubernetes.events import KubernetesWatcher
 from scheduler_bridge.schedulers.kubernetes.events.changes import ReportedJob, changes, gpus
+from scheduler_bridge.schedulers.kubernetes.events.watcher import KubernetesWatcher
 from tests.scheduler_bridge.schedulers.slurm.kept_events import KeptEvents
 from tests.servers.kubernetes import Kubernetes
 

@@ -13,6 +13,7 @@ import pytest
 from schedmate_records import EventKind, JobEvent
 from scheduler_bridge.schedulers import ActuatorError, JobView, SchedulerJobState
 from scheduler_bridge.schedulers.local.actuator import LocalActuator, LocalScheduler, StreamOutput
+from tests.waiting import until
 
 KEY = "restart/0123456789abcdef"
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
@@ -39,10 +40,7 @@ class Cluster:
 
     def until(self, *kinds: tuple[str, EventKind]) -> list[tuple[str, EventKind]]:
         """Wait until all of `kinds` were emitted, and return all (job, kind) in order."""
-        deadline = time.monotonic() + 20
-        while not set(kinds) <= {(event.job, event.kind) for event in self.events}:
-            assert time.monotonic() < deadline, self.events
-            time.sleep(0.01)
+        until(lambda: set(kinds) <= {(event.job, event.kind) for event in self.events}, shown=lambda: self.events)
         return [(event.job, event.kind) for event in self.events]
 
     def event(self, job: str, kind: EventKind, attempt: int = 0) -> JobEvent:

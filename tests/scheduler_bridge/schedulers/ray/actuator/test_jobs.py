@@ -9,7 +9,7 @@ from scheduler_bridge.schedulers import ActuatorError, SchedulerJobState
 from scheduler_bridge.schedulers.ray.actuator.jobs import INTENT_PREFIX, Attempt, intent_metadata, newest, view
 from scheduler_bridge.schedulers.ray.actuator.nodes import Nodes
 from scheduler_bridge.schedulers.ray.actuator.queue import queue_of
-from scheduler_bridge.schedulers.ray.actuator.successor import successor, uploaded
+from scheduler_bridge.schedulers.ray.actuator.successor import NODE_ID, excluded_ids, successor, uploaded
 from scheduler_bridge.schedulers.ray.client.lineage import ACTS, EXCLUDED
 from scheduler_bridge.schedulers.ray.client.objects import (
     RayActor,
@@ -19,7 +19,6 @@ from scheduler_bridge.schedulers.ray.client.objects import (
     RayPlacementGroup,
     RayTask,
 )
-from scheduler_bridge.schedulers.ray.client.placement import NODE_ID, excluded_ids
 
 KEY = "evict/0123456789abcdef"
 NODES = Nodes(

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scheduler_bridge.schedulers.ray.actuator.successor import excluded_ids, with_excluded
 from scheduler_bridge.schedulers.ray.client.client import RayClient
 from scheduler_bridge.schedulers.ray.client.connection import RayConnection
 from scheduler_bridge.schedulers.ray.client.errors import RayConflict, RayError, RayNotFound, RayRefused, RayUnavailable
 from scheduler_bridge.schedulers.ray.client.lineage import SubmissionName
-from scheduler_bridge.schedulers.ray.client.placement import excluded_ids, with_excluded
 
 
 @contextmanager

@@ -16,9 +16,8 @@ from scheduler_bridge.schedulers.ray.client.client import RayClient
 from scheduler_bridge.schedulers.ray.client.connection import RayConnection
 from scheduler_bridge.schedulers.ray.client.lineage import INTENT, SubmissionName
 from scheduler_bridge.schedulers.ray.client.objects import RayJob
-from scheduler_bridge.schedulers.ray.events import RayWatcher
-from scheduler_bridge.schedulers.ray.events.changes import PLACING_S, RayPlacement, ReportedJob, changes
-from scheduler_bridge.schedulers.ray.events.ending import ending
+from scheduler_bridge.schedulers.ray.events.changes import PLACING_S, RayPlacement, ReportedJob, changes, ending
+from scheduler_bridge.schedulers.ray.events.watcher import RayWatcher
 from streams.producers.paths import JobPattern
 from tests.docs.pages import ROOT
 from tests.metric_values import value

@@ -4,7 +4,7 @@ import contextlib
 import getpass
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from scheduler_bridge.schedulers.slurm.actuator import SlurmActuator
 from scheduler_bridge.schedulers.slurm.client import SlurmClient, SlurmCommands
 from tests.scheduler_bridge.findings import Written, checkpoint, failure
 from tests.servers.slurm import NODES, Slurm
+from tests.waiting import until
 
 pytestmark = pytest.mark.slurm
 
@@ -51,15 +52,8 @@ def clear(slurm: Slurm, client: SlurmClient) -> None:
     idle = ["idle"] * len(NODES)
     until(
         lambda: slurm.run("sinfo", "-h", "-N", "-p", "p", "-o", "%T").split() == idle,
-        lambda: slurm.run("sinfo", "-N", "-l"),
+        shown=lambda: slurm.run("sinfo", "-N", "-l"),
     )
-
-
-def until(reached: Callable[[], bool], shown: Callable[[], object] = str) -> None:
-    deadline = time.monotonic() + 60
-    while not reached():
-        assert time.monotonic() < deadline, shown()
-        time.sleep(0.05)
 
 
 def decision(action: Action, **changes: Any) -> Decision:
@@ -77,7 +71,7 @@ def decision(action: Action, **changes: Any) -> Decision:
     return Decision(**fields | changes)
 
 
-class Stand:
+class SlurmSite:
     """A bridge on the real Slurm, whose memory may be lost."""
 
     def __init__(self, actuator: SlurmActuator, settings: BridgeSettings = SETTINGS) -> None:
@@ -107,159 +101,161 @@ class Stand:
 
 
 @pytest.fixture
-def stand(actuator: SlurmActuator) -> Stand:
-    return Stand(actuator)
+def site(actuator: SlurmActuator) -> SlurmSite:
+    return SlurmSite(actuator)
 
 
 class TestNodes:
-    def test_a_drain_starts_nothing_more_and_is_undone(self, slurm: Slurm, stand: Stand) -> None:
+    def test_a_drain_starts_nothing_more_and_is_undone(self, slurm: Slurm, site: SlurmSite) -> None:
         drain = decision(Action.DRAIN, node="n1", job="4711", node_evidence=True)
-        assert stand.carry_out(drain) == [Outcome.STARTED, Outcome.DONE]
-        drained = stand.node("n1")
+        assert site.carry_out(drain) == [Outcome.STARTED, Outcome.DONE]
+        drained = site.node("n1")
         assert (drained.state, drained.drained_by, drained.acts) == (
             SchedulerNodeState.DRAINED,
             act_key(drain),
             (act_key(drain),),
         )
         assert "xid_fallen_off_bus (job 4711)" in drained.reason
-        assert stand.written.results[-1].seen["state"] == "IDLE+DRAIN"
+        assert site.written.results[-1].seen["state"] == "IDLE+DRAIN"
         undrain = decision(Action.UNDRAIN, node="n1")
-        assert stand.carry_out(undrain)[2:] == [Outcome.STARTED, Outcome.DONE]
-        assert stand.node("n1").state is SchedulerNodeState.UP
-        assert stand.node("n1").acts == (act_key(drain), act_key(undrain))
+        assert site.carry_out(undrain)[2:] == [Outcome.STARTED, Outcome.DONE]
+        assert site.node("n1").state is SchedulerNodeState.UP
+        assert site.node("n1").acts == (act_key(drain), act_key(undrain))
 
-    def test_drained_means_that_no_job_is_left_there(self, slurm: Slurm, stand: Stand) -> None:
+    def test_drained_means_that_no_job_is_left_there(self, slurm: Slurm, site: SlurmSite) -> None:
         job = slurm.submit("sleep 60", "--nodelist=n1")
         slurm.wait(job, "RUNNING")
         drain = decision(Action.DRAIN, node="n1", node_evidence=True)
-        assert stand.carry_out(drain) == [Outcome.STARTED]
-        assert stand.node("n1").state is SchedulerNodeState.DRAINING
-        stand.restart()
-        assert stand.bridge.advance() is not None
-        assert stand.written.outcomes == [Outcome.STARTED]
+        assert site.carry_out(drain) == [Outcome.STARTED]
+        assert site.node("n1").state is SchedulerNodeState.DRAINING
+        site.restart()
+        assert site.bridge.advance() is not None
+        assert site.written.outcomes == [Outcome.STARTED]
         assert slurm.fields(job)["JobState"] == "RUNNING"
         slurm.run("scancel", job)
-        until(lambda: bool(stand.bridge.advance() is None))
-        assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
-        assert stand.node("n1").state is SchedulerNodeState.DRAINED
+        until(lambda: bool(site.bridge.advance() is None))
+        assert site.written.outcomes == [Outcome.STARTED, Outcome.DONE]
+        assert site.node("n1").state is SchedulerNodeState.DRAINED
 
-    def test_an_operators_drain_is_neither_doubled_nor_undone(self, slurm: Slurm, stand: Stand) -> None:
+    def test_an_operators_drain_is_neither_doubled_nor_undone(self, slurm: Slurm, site: SlurmSite) -> None:
         slurm.run("scontrol", "update", "NodeName=n2", "State=DRAIN", "Reason=schedmate is innocent")
-        outcomes = stand.carry_out(
+        outcomes = site.carry_out(
             decision(Action.DRAIN, node="n2", node_evidence=True), decision(Action.UNDRAIN, node="n2")
         )
         assert outcomes == [Outcome.REFUSED, Outcome.REFUSED]
-        assert stand.node("n2").reason == "schedmate is innocent"
+        assert site.node("n2").reason == "schedmate is innocent"
         with pytest.raises(ActuatorError, match="by hand"):
-            stand.actuator.undrain("n2", "undrain/0123456789abcdef")
+            site.actuator.undrain("n2", "undrain/0123456789abcdef")
 
-    def test_what_an_operator_drained_in_place_of_the_bridge_is_the_operators(self, slurm: Slurm, stand: Stand) -> None:
-        stand.carry_out(decision(Action.DRAIN, node="n1", node_evidence=True))
+    def test_what_an_operator_drained_in_place_of_the_bridge_is_the_operators(
+        self, slurm: Slurm, site: SlurmSite
+    ) -> None:
+        site.carry_out(decision(Action.DRAIN, node="n1", node_evidence=True))
         slurm.run("scontrol", "update", "NodeName=n1", "State=DRAIN", "Reason=board replaced on Monday")
-        assert stand.carry_out(decision(Action.UNDRAIN, node="n1"))[2:] == [Outcome.REFUSED]
+        assert site.carry_out(decision(Action.UNDRAIN, node="n1"))[2:] == [Outcome.REFUSED]
 
-    def test_a_lost_topic_drains_no_node_again(self, slurm: Slurm, stand: Stand) -> None:
+    def test_a_lost_topic_drains_no_node_again(self, slurm: Slurm, site: SlurmSite) -> None:
         drain = decision(Action.DRAIN, node="n1", node_evidence=True)
-        stand.carry_out(drain)
+        site.carry_out(drain)
         slurm.run("scontrol", "update", "NodeName=n1", "State=RESUME")
-        stand.forget()
-        assert stand.carry_out(drain) == [Outcome.REFUSED]
-        assert "carried out before" in stand.written.results[-1].detail
-        assert stand.node("n1").state is SchedulerNodeState.UP
+        site.forget()
+        assert site.carry_out(drain) == [Outcome.REFUSED]
+        assert "carried out before" in site.written.results[-1].detail
+        assert site.node("n1").state is SchedulerNodeState.UP
 
-    def test_a_comment_of_others_stays(self, slurm: Slurm, stand: Stand) -> None:
+    def test_a_comment_of_others_stays(self, slurm: Slurm, site: SlurmSite) -> None:
         slurm.run("scontrol", "update", "NodeName=n3", "Comment=rack 7; ask Ada")
-        stand.carry_out(decision(Action.DRAIN, node="n3", node_evidence=True))
+        site.carry_out(decision(Action.DRAIN, node="n3", node_evidence=True))
         assert "Comment=rack 7; ask Ada schedmate:drain/" in slurm.run("scontrol", "show", "node", "-o", "n3")
 
     def test_small_pools_keep_nodes(self, slurm: Slurm, actuator: SlurmActuator) -> None:
-        stand = Stand(
+        site = SlurmSite(
             actuator, BridgeSettings(modes=dict.fromkeys(Action, Mode.ACT), max_drained_share=0.1, min_nodes_left=2)
         )
         first, second = (decision(Action.DRAIN, node=node, node_evidence=True) for node in ("n1", "n2"))
-        assert stand.carry_out(first, second) == [Outcome.STARTED, Outcome.DONE]
-        assert stand.node("n2").state is SchedulerNodeState.UP
+        assert site.carry_out(first, second) == [Outcome.STARTED, Outcome.DONE]
+        assert site.node("n2").state is SchedulerNodeState.UP
 
-    def test_a_confirmed_fault_moves_the_job_and_drains_its_node(self, slurm: Slurm, stand: Stand) -> None:
+    def test_a_confirmed_fault_moves_the_job_and_drains_its_node(self, slurm: Slurm, site: SlurmSite) -> None:
         job = slurm.submit('sleep 0.2; test -n "$SLURM_RESTART_COUNT"')
         node = slurm.wait(job, "FAILED")["NodeList"]
         began = time.monotonic()
-        stand.bridge.accept(failure(job=job, node=node, node_evidence=True, time=time.time()))
-        until(lambda: stand.bridge.advance() is None)
-        assert stand.node(node).state is SchedulerNodeState.DRAINED
+        site.bridge.accept(failure(job=job, node=node, node_evidence=True, time=time.time()))
+        until(lambda: site.bridge.advance() is None)
+        assert site.node(node).state is SchedulerNodeState.DRAINED
         print(f"drained and requeued within {time.monotonic() - began:.2f} s")
         assert slurm.wait(job, "COMPLETED")["NodeList"] != node
-        assert sorted(stand.written.outcomes) == [Outcome.DONE, Outcome.DONE, Outcome.STARTED, Outcome.STARTED]
+        assert sorted(site.written.outcomes) == [Outcome.DONE, Outcome.DONE, Outcome.STARTED, Outcome.STARTED]
 
-    def test_what_jobs_print_drains_nothing(self, slurm: Slurm, stand: Stand) -> None:
+    def test_what_jobs_print_drains_nothing(self, slurm: Slurm, site: SlurmSite) -> None:
         for _ in range(4):
             job = slurm.submit("exit 1", "--nodelist=n1")
             slurm.wait(job, "FAILED")
-            stand.bridge.accept(failure(job=job, node="n1", time=time.time()))
-            stand.bridge.advance()
+            site.bridge.accept(failure(job=job, node="n1", time=time.time()))
+            site.bridge.advance()
         forged = decision(Action.DRAIN, node="n1")
-        stand.carry_out(forged)
-        assert stand.node("n1").state is SchedulerNodeState.UP
-        assert {each.action for each in stand.written.results} == {Action.RESTART}
+        site.carry_out(forged)
+        assert site.node("n1").state is SchedulerNodeState.UP
+        assert {each.action for each in site.written.results} == {Action.RESTART}
 
-    def test_a_node_that_is_none_is_refused(self, stand: Stand) -> None:
+    def test_a_node_that_is_none_is_refused(self, site: SlurmSite) -> None:
         bad = [decision(Action.DRAIN, node=name, node_evidence=True) for name in ("n9", "n1 State=DOWN", "n[1-3]")]
-        assert stand.carry_out(*bad) == [Outcome.REFUSED] * 3
+        assert site.carry_out(*bad) == [Outcome.REFUSED] * 3
 
 
 class TestJobs:
     @pytest.mark.parametrize(("options", "task"), [((), ""), (("--array=1-9%4",), "_7")])
-    def test_a_hold_and_its_undo(self, slurm: Slurm, stand: Stand, options: tuple[str, ...], task: str) -> None:
+    def test_a_hold_and_its_undo(self, slurm: Slurm, site: SlurmSite, options: tuple[str, ...], task: str) -> None:
         """Also of a task of an array that waits as a whole: the others are left alone."""
         asked = ("--begin=now+1hour", "--comment=schedmate:hold/0123456789abcdef", *options)
         array = slurm.submit("sleep 60", *asked)
         job = array + task
         hold, release = (decision(action, job=job) for action in (Action.HOLD, Action.RELEASE))
-        assert stand.carry_out(hold) == [Outcome.STARTED, Outcome.DONE]
+        assert site.carry_out(hold) == [Outcome.STARTED, Outcome.DONE]
         assert slurm.fields(job)["Reason"] == "JobHeldAdmin"
-        waiting = {waits.view.job for waits in stand.actuator.queue().waiting if waits.view.job.startswith(array)}
+        waiting = {waits.view.job for waits in site.actuator.queue().waiting if waits.view.job.startswith(array)}
         assert waiting == ({f"{array}_{other}" for other in range(1, 5)} if task else set())
-        assert stand.carry_out(release)[2:] == [Outcome.STARTED, Outcome.DONE]
-        seen = stand.actuator.job(job)
+        assert site.carry_out(release)[2:] == [Outcome.STARTED, Outcome.DONE]
+        seen = site.actuator.job(job)
         assert seen
         assert (seen.state, seen.acts) == (SchedulerJobState.PENDING, (act_key(hold), act_key(release)))
 
-    def test_what_others_hold_stays_held(self, slurm: Slurm, stand: Stand) -> None:
+    def test_what_others_hold_stays_held(self, slurm: Slurm, site: SlurmSite) -> None:
         job = slurm.submit("sleep 60", "--hold", "--comment=schedmate:hold/0123456789abcdef")
-        assert stand.carry_out(decision(Action.RELEASE, job=job)) == [Outcome.REFUSED]
-        assert "another user" in stand.written.results[-1].detail
+        assert site.carry_out(decision(Action.RELEASE, job=job)) == [Outcome.REFUSED]
+        assert "another user" in site.written.results[-1].detail
         assert slurm.fields(job)["Reason"] == "JobHeldUser"
 
-    def test_a_lost_topic_holds_no_job_again(self, slurm: Slurm, stand: Stand) -> None:
+    def test_a_lost_topic_holds_no_job_again(self, slurm: Slurm, site: SlurmSite) -> None:
         job = slurm.submit("sleep 60", "--begin=now+1hour")
         hold = decision(Action.HOLD, job=job)
-        stand.carry_out(hold)
+        site.carry_out(hold)
         slurm.run("scontrol", "release", job)
-        stand.forget()
-        assert stand.carry_out(hold, hold) == [Outcome.REFUSED]
+        site.forget()
+        assert site.carry_out(hold, hold) == [Outcome.REFUSED]
         assert slurm.fields(job)["Reason"] != "JobHeldAdmin"
 
-    def test_a_running_job_is_cancelled_and_only_that_attempt(self, slurm: Slurm, stand: Stand) -> None:
+    def test_a_running_job_is_cancelled_and_only_that_attempt(self, slurm: Slurm, site: SlurmSite) -> None:
         job = slurm.submit("sleep 60")
         slurm.wait(job, "RUNNING")
-        assert stand.carry_out(decision(Action.CANCEL, job=job, attempt=1)) == [Outcome.REFUSED]
-        assert stand.carry_out(decision(Action.CANCEL, job=job, id="right"))[1:] == [Outcome.STARTED, Outcome.DONE]
+        assert site.carry_out(decision(Action.CANCEL, job=job, attempt=1)) == [Outcome.REFUSED]
+        assert site.carry_out(decision(Action.CANCEL, job=job, id="right"))[1:] == [Outcome.STARTED, Outcome.DONE]
         assert slurm.fields(job)["JobState"] == "CANCELLED"
 
-    def test_the_same_eviction_twice_and_after_a_lost_topic(self, slurm: Slurm, stand: Stand) -> None:
+    def test_the_same_eviction_twice_and_after_a_lost_topic(self, slurm: Slurm, site: SlurmSite) -> None:
         job = slurm.submit("sleep 60")
         slurm.wait(job, "RUNNING")
         evict = decision(Action.EVICT, job=job)
-        assert stand.carry_out(evict, evict) == [Outcome.STARTED, Outcome.DONE]
+        assert site.carry_out(evict, evict) == [Outcome.STARTED, Outcome.DONE]
         slurm.wait(job, "RUNNING")
-        stand.forget()
-        assert stand.carry_out(evict) == [Outcome.REFUSED]
-        seen = stand.actuator.job(job)
+        site.forget()
+        assert site.carry_out(evict) == [Outcome.REFUSED]
+        seen = site.actuator.job(job)
         assert seen
         assert (seen.attempt, seen.acts) == (1, (act_key(evict),))
 
-    def test_a_notice_asks_nothing_of_slurm(self, stand: Stand) -> None:
-        assert stand.carry_out(decision(Action.NOTIFY, job="999999")) == [Outcome.STARTED, Outcome.DONE]
+    def test_a_notice_asks_nothing_of_slurm(self, site: SlurmSite) -> None:
+        assert site.carry_out(decision(Action.NOTIFY, job="999999")) == [Outcome.STARTED, Outcome.DONE]
 
 
 class TestGrace:
@@ -272,46 +268,46 @@ class TestGrace:
     def script(self) -> str:
         return TRAINING.replace("'", "'\\''")
 
-    def test_a_job_is_stopped_once_its_checkpoint_is_durable(self, slurm: Slurm, stand: Stand) -> None:
+    def test_a_job_is_stopped_once_its_checkpoint_is_durable(self, slurm: Slurm, site: SlurmSite) -> None:
         job = self.submit(slurm, self.script())
-        assert stand.carry_out(decision(Action.EVICT, job=job, grace_s=600)) == [Outcome.STARTED]
+        assert site.carry_out(decision(Action.EVICT, job=job, grace_s=600)) == [Outcome.STARTED]
         until((slurm.directory / f"{job}.saved").exists)
-        assert stand.bridge.advance() is not None
+        assert site.bridge.advance() is not None
         assert slurm.fields(job)["Restarts"] == "0", "nothing says yet that the checkpoint is durable"
-        stand.bridge.accept(checkpoint(job, time.time()))
-        assert stand.bridge.advance() is None
-        assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
+        site.bridge.accept(checkpoint(job, time.time()))
+        assert site.bridge.advance() is None
+        assert site.written.outcomes == [Outcome.STARTED, Outcome.DONE]
         assert slurm.fields(job)["Restarts"] == "1"
 
-    def test_a_job_that_saves_nothing_is_stopped_when_its_time_is_over(self, slurm: Slurm, stand: Stand) -> None:
+    def test_a_job_that_saves_nothing_is_stopped_when_its_time_is_over(self, slurm: Slurm, site: SlurmSite) -> None:
         job = slurm.submit("sleep 60")
         slurm.wait(job, "RUNNING")
-        stand.carry_out(decision(Action.EVICT, job=job, grace_s=1))
-        stand.bridge.accept(checkpoint(job, time.time() - 60))
-        stand.restart()
+        site.carry_out(decision(Action.EVICT, job=job, grace_s=1))
+        site.bridge.accept(checkpoint(job, time.time() - 60))
+        site.restart()
         began = time.time()
-        until(lambda: stand.bridge.advance() is None)
+        until(lambda: site.bridge.advance() is None)
         assert time.time() - began < 30
-        assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
+        assert site.written.outcomes == [Outcome.STARTED, Outcome.DONE]
         assert slurm.fields(job)["Restarts"] == "1"
 
-    def test_a_job_that_dies_of_the_signal_is_queued_again(self, slurm: Slurm, stand: Stand) -> None:
+    def test_a_job_that_dies_of_the_signal_is_queued_again(self, slurm: Slurm, site: SlurmSite) -> None:
         job = self.submit(slurm, "touch $SLURM_JOB_ID.ready; sleep 60")
-        stand.carry_out(decision(Action.EVICT, job=job, grace_s=600))
-        until(lambda: stand.bridge.advance() is None)
-        assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
+        site.carry_out(decision(Action.EVICT, job=job, grace_s=600))
+        until(lambda: site.bridge.advance() is None)
+        assert site.written.outcomes == [Outcome.STARTED, Outcome.DONE]
         assert slurm.fields(job)["Restarts"] == "1"
 
-    def test_a_job_that_ends_well_meanwhile_is_left_alone(self, slurm: Slurm, stand: Stand) -> None:
+    def test_a_job_that_ends_well_meanwhile_is_left_alone(self, slurm: Slurm, site: SlurmSite) -> None:
         job = self.submit(slurm, 'trap "exit 0" USR1; touch $SLURM_JOB_ID.ready; while true; do sleep 0.1; done')
-        stand.carry_out(decision(Action.EVICT, job=job, grace_s=600))
-        until(lambda: stand.bridge.advance() is None)
-        assert stand.written.outcomes == [Outcome.STARTED, Outcome.DONE]
+        site.carry_out(decision(Action.EVICT, job=job, grace_s=600))
+        until(lambda: site.bridge.advance() is None)
+        assert site.written.outcomes == [Outcome.STARTED, Outcome.DONE]
         assert slurm.fields(job)["JobState"] == "COMPLETED"
 
 
 @pytest.mark.parametrize("action", [Action.EVICT, Action.CANCEL, Action.HOLD])
-def test_jobs_that_end_while_the_bridge_acts(slurm: Slurm, stand: Stand, action: Action) -> None:
+def test_jobs_that_end_while_the_bridge_acts(slurm: Slurm, site: SlurmSite, action: Action) -> None:
     """Nothing that ended, or was cancelled, comes back; each outcome is what Slurm shows."""
     for delay in (0.0, 0.01, 0.02, 0.03, 0.05, 0.08):
         options = ("--begin=now+1hour",) if action is Action.HOLD else ()
@@ -320,9 +316,9 @@ def test_jobs_that_end_while_the_bridge_acts(slurm: Slurm, stand: Stand, action:
         rival = threading.Timer(delay, lambda job=job: slurm.run("scancel", job, check=False))  # type: ignore[misc]
         rival.start()
         with contextlib.suppress(ActuatorError):
-            stand.carry_out(decision(action, job=job))
+            site.carry_out(decision(action, job=job))
         rival.join()
         fields = slurm.wait(job, "CANCELLED")
         assert int(fields["Restarts"]) <= (action is Action.EVICT)
-        result = stand.written.results[-1]
+        result = site.written.results[-1]
         assert result.outcome in (Outcome.DONE, Outcome.FAILED, Outcome.REFUSED), result

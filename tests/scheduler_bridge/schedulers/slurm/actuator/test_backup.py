@@ -1,7 +1,7 @@
 """The primary controller dies in the middle of an act: its backup takes over, and the act is carried out once."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,10 +10,11 @@ from schedmate_records import Action, Decision, EventKind, Mode, Outcome
 from scheduler_bridge import Bridge, BridgeSettings
 from scheduler_bridge.schedulers.slurm.actuator import SlurmActuator
 from scheduler_bridge.schedulers.slurm.client import SlurmClient, SlurmCommands
-from scheduler_bridge.schedulers.slurm.events import SlurmWatcher
+from scheduler_bridge.schedulers.slurm.events.watcher import SlurmWatcher
 from tests.scheduler_bridge.findings import Written
 from tests.scheduler_bridge.schedulers.slurm.kept_events import KeptEvents
 from tests.servers.slurm_pair import SlurmPair, running
+from tests.waiting import until
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -52,13 +53,6 @@ class Deadly(SlurmCommands):
         return printed
 
 
-def until(ready: Callable[[], bool], said: Callable[[], object], seconds: float = 100) -> None:
-    deadline = time.monotonic() + seconds
-    while not ready():
-        assert time.monotonic() < deadline, said()
-        time.sleep(0.2)
-
-
 @pytest.mark.parametrize("action", list(JOBS))
 def test_the_backup_finishes_an_act_and_the_primary_comes_back(pair: SlurmPair, tmp_path: Path, action: Action) -> None:
     told, written, commands = KeptEvents(), Written(), Deadly(pair)
@@ -84,7 +78,7 @@ def test_the_backup_finishes_an_act_and_the_primary_comes_back(pair: SlurmPair, 
             and told.kinds(job)[-1] == EventKind.ENDED
         )
 
-    until(over, lambda: (written.results, told.kinds(job), pair.log("backup.log")))
+    until(over, 100, shown=lambda: (written.results, told.kinds(job), pair.log("backup.log")))
     assert commands.killed
     ended = pair.wait(job, *end)
     assert ended["Restarts"] == str(restarts)
@@ -94,7 +88,7 @@ def test_the_backup_finishes_an_act_and_the_primary_comes_back(pair: SlurmPair, 
     pair.start_primary()
     later = pair.submit("true")
     first = [EventKind.SUBMITTED, EventKind.STARTED, EventKind.ENDED]
-    until(lambda: _polled(watcher, told, later) == first, lambda: (told.kinds(later), pair.log()))
+    until(lambda: _polled(watcher, told, later) == first, 100, shown=lambda: (told.kinds(later), pair.log()))
     assert pair.wait(job, *end)["Restarts"] == str(restarts)
     watcher.close()
 

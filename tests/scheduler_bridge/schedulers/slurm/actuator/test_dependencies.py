@@ -10,7 +10,7 @@ from scheduler_bridge.schedulers.slurm.client import SlurmClient, SlurmCommands
 from tests.servers.slurm import Slurm
 from tests.waiting import until
 
-from .test_resubmission import Stand
+from .test_resubmission import KeptJobsSite
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
@@ -71,15 +71,15 @@ def test_who_waits_for_the_success_of_a_job_that_failed_waits_for_its_next_run(
 
 
 def test_who_waits_for_a_job_that_goes_on_under_another_id_waits_for_that(slurm: Slurm, tmp_path: Path) -> None:
-    stand = Stand(slurm, tmp_path)
+    site = KeptJobsSite(slurm, tmp_path)
     well = tmp_path / "well"
     job = slurm.submit(f"test -e {well}", "--no-requeue", "--output=/dev/null")
-    stand.keep(job, "FAILED")
+    site.keep(job, "FAILED")
     waiting = slurm.submit("true", f"--dependency=afterok:{job}")
     until(given_up(slurm, waiting))
     well.touch()
-    seen = stand.actuator().restart(job, (), f"restart/{KEY}")
-    assert (seen.dependents, seen.successor) == ((waiting,), stand.submitted[0])
+    seen = site.actuator().restart(job, (), f"restart/{KEY}")
+    assert (seen.dependents, seen.successor) == ((waiting,), site.submitted[0])
     slurm.wait(seen.successor, "COMPLETED")
     slurm.wait(waiting, "COMPLETED")
 

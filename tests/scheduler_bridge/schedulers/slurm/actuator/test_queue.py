@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from scheduler_bridge.preemption import PreemptionFacts, decide
+from scheduler_bridge.preemption.policy import PreemptionFacts, decide
 from scheduler_bridge.schedulers import Queue, SchedulerNodeState
-from scheduler_bridge.schedulers.slurm.actuator.nodes import node_view
+from scheduler_bridge.schedulers.slurm.actuator.jobs import node_view
 from scheduler_bridge.schedulers.slurm.actuator.queue import queue_of
 from scheduler_bridge.schedulers.slurm.client import SlurmNode
 from scheduler_bridge.schedulers.slurm.client.job import SlurmJob, SlurmShare

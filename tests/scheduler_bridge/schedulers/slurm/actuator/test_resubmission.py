@@ -17,9 +17,10 @@ from scheduler_bridge.schedulers.slurm.actuator import Resubmission, SlurmActuat
 from scheduler_bridge.schedulers.slurm.client import SlurmClient, SlurmCommands
 from scheduler_bridge.schedulers.slurm.client.kept_jobs import KeptJobs
 from scheduler_bridge.schedulers.slurm.client.submission import submit
-from scheduler_bridge.schedulers.slurm.events.keeper import Keeper
+from scheduler_bridge.schedulers.slurm.events.watcher import Keeper
 from tests.scheduler_bridge.findings import Written
 from tests.servers.slurm import Slurm, running
+from tests.waiting import until
 
 pytestmark = pytest.mark.slurm
 
@@ -34,7 +35,7 @@ def forgetful() -> Iterator[Slurm]:
         yield cluster
 
 
-class Stand:
+class KeptJobsSite:
     """A keeper and an actuator with a memory of scripts."""
 
     def __init__(self, slurm: Slurm, directory: Path) -> None:
@@ -63,10 +64,7 @@ class Stand:
 
     def forget(self, job: str) -> None:
         """Wait until Slurm has forgotten a job. It looks for old jobs every half minute."""
-        deadline = time.monotonic() + 90
-        while "Invalid job id" not in self.slurm.run("scontrol", "show", "job", job, check=False):
-            assert time.monotonic() < deadline
-            time.sleep(0.5)
+        until(lambda: "Invalid job id" in self.slurm.run("scontrol", "show", "job", job, check=False), 90)
 
 
 def decided(job: str, attempt: int = 0) -> Decision:
@@ -88,15 +86,15 @@ def decided(job: str, attempt: int = 0) -> Decision:
 def test_a_job_that_slurm_forgot_starts_again_from_its_script_with_its_options(
     forgetful: Slurm, tmp_path: Path
 ) -> None:
-    stand = Stand(forgetful, tmp_path)
+    site = KeptJobsSite(forgetful, tmp_path)
     marker = tmp_path / "ran"
     script = f'echo "$SLURM_JOB_NAME $SLURM_CPUS_PER_TASK $SLURM_ARRAY_TASK_ID $SLURM_JOB_PARTITION" >> {marker}; test -e {tmp_path}/well'
     chosen = ("--job-name=a b", "--cpus-per-task=2", "--array=3", "--partition=urgent", "--gres=shard:2", "--time=5")
     array = forgetful.submit(script, *chosen, "--output=out-%A_%a", "--comment=mine")
-    stand.keep(f"{array}_3", "FAILED")
-    stand.forget(f"{array}_3")
+    site.keep(f"{array}_3", "FAILED")
+    site.forget(f"{array}_3")
     (tmp_path / "well").touch()
-    actuator, written = stand.actuator(), Written()
+    actuator, written = site.actuator(), Written()
     before = actuator.job(f"{array}_3")
     assert before
     assert (before.state, before.attempt) == (SchedulerJobState.FAILED, 0)
@@ -105,7 +103,7 @@ def test_a_job_that_slurm_forgot_starts_again_from_its_script_with_its_options(
     bridge.advance()
     assert written.outcomes == [Outcome.STARTED, Outcome.DONE], written.results
     successor = written.results[-1].seen["successor"]
-    assert successor == f"{stand.submitted[0]}_3"
+    assert successor == f"{site.submitted[0]}_3"
     fields = forgetful.wait(successor, "COMPLETED")
     assert marker.read_text().splitlines() == ["a b 2 3 urgent"] * 2
     assert (fields["TresPerNode"], fields["TimeLimit"], fields["WorkDir"]) == (
@@ -113,34 +111,34 @@ def test_a_job_that_slurm_forgot_starts_again_from_its_script_with_its_options(
         "00:05:00",
         str(forgetful.directory),
     )
-    assert fields["StdOut"].endswith(f"/out-{stand.submitted[0]}_3")
-    assert "mine" in stand.client.comment(successor)
+    assert fields["StdOut"].endswith(f"/out-{site.submitted[0]}_3")
+    assert "mine" in site.client.comment(successor)
 
 
 def test_a_no_requeue_job_is_submitted_once_by_whoever_comes_after_a_crash(forgetful: Slurm, tmp_path: Path) -> None:
-    stand = Stand(forgetful, tmp_path)
+    site = KeptJobsSite(forgetful, tmp_path)
     job = forgetful.submit("exit 1", "--no-requeue", "--output=/dev/null")
-    stand.keep(job, "FAILED")
-    first = stand.actuator().restart(job, ("n1",), KEY)
+    site.keep(job, "FAILED")
+    first = site.actuator().restart(job, ("n1",), KEY)
     assert (first.attempt, first.excluded, first.job) == (1, ("n1",), job)
     # What a bridge that was killed right after sbatch did not write down.
-    known = stand.kept.get(job)
+    known = site.kept.get(job)
     assert known
     (tmp_path / f"{job}.json").unlink()
-    Stand(forgetful, tmp_path).keeper.look(stand.client.jobs())
-    again = stand.actuator()
+    KeptJobsSite(forgetful, tmp_path).keeper.look(site.client.jobs())
+    again = site.actuator()
     seen = again.job(job)
     assert seen
-    assert (seen.successor, seen.attempt) == (stand.submitted[0], 1)
-    assert again.restart(job, ("n1",), KEY).successor == stand.submitted[0]
-    assert len(stand.submitted) == 1
+    assert (seen.successor, seen.attempt) == (site.submitted[0], 1)
+    assert again.restart(job, ("n1",), KEY).successor == site.submitted[0]
+    assert len(site.submitted) == 1
 
 
 def test_budgets_follow_a_job_to_its_new_ids(forgetful: Slurm, tmp_path: Path) -> None:
-    stand, written = Stand(forgetful, tmp_path), Written()
-    bridge = Bridge(stand.actuator(), OPTIONS, written)
+    site, written = KeptJobsSite(forgetful, tmp_path), Written()
+    bridge = Bridge(site.actuator(), OPTIONS, written)
     first = forgetful.submit("exit 1", "--no-requeue", "--output=/dev/null")
-    stand.keep(first, "FAILED")
+    site.keep(first, "FAILED")
     bridge.accept(decided(first))
     bridge.advance()
     second = written.results[-1].seen["successor"]
@@ -182,11 +180,11 @@ def test_a_job_comes_back_as_its_users_and_nothing_of_ours_comes_with_it(
         check=True,
     )
     job = done.stdout.strip()
-    stand = Stand(forgetful, tmp_path)
-    stand.keep(job, "FAILED")
+    site = KeptJobsSite(forgetful, tmp_path)
+    site.keep(job, "FAILED")
     seen.write_text("")
     monkeypatch.setenv("SCHEDMATE_KAFKA__PASSWORD", "a secret")
-    successor = stand.actuator().restart(job, (), KEY).successor
+    successor = site.actuator().restart(job, (), KEY).successor
     assert forgetful.wait(successor, "FAILED")["UserId"] == f"nobody({nobody.pw_uid})"
     lines = seen.read_text().splitlines()
     assert lines[-1] == str(nobody.pw_uid)
@@ -194,7 +192,7 @@ def test_a_job_comes_back_as_its_users_and_nothing_of_ours_comes_with_it(
 
 
 def test_without_a_kept_script_a_person_is_asked(forgetful: Slurm, tmp_path: Path) -> None:
-    stand = Stand(forgetful, tmp_path)
-    assert stand.actuator().job("999999") is None
+    site = KeptJobsSite(forgetful, tmp_path)
+    assert site.actuator().job("999999") is None
     with pytest.raises(ActuatorError, match="by hand"):
-        stand.actuator().restart("999999", (), KEY)
+        site.actuator().restart("999999", (), KEY)

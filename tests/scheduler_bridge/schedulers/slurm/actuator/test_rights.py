@@ -12,8 +12,7 @@ from scheduler_bridge.schedulers.slurm.actuator import SlurmActuator, SlurmSetti
 from scheduler_bridge.schedulers.slurm.client import SlurmClient, SlurmCommands
 from tests.servers.slurm import Slurm, find
 from tests.servers.slurm_clusters import SlurmClusters, slurm_clusters
-
-from .test_actions import until
+from tests.waiting import until
 
 __all__ = ["slurm_clusters"]
 

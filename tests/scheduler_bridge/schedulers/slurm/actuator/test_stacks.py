@@ -19,15 +19,16 @@ from scheduler_bridge.schedulers.slurm.client.job_command import MAX_OUTPUT, Slu
 from tests.docs.pages import ROOT
 from tests.scheduler_bridge.findings import Written
 from tests.servers.slurm import Slurm
+from tests.waiting import until
 
-from .test_actions import SETTINGS, clear, decision, until
+from .test_actions import SETTINGS, clear, decision
 
 pytestmark = pytest.mark.slurm
 
 HANGS = "import time\ndef wait_for_the_ring():\n    time.sleep(600)\nwait_for_the_ring()\n"
 
 
-class Stand:
+class StacksSite:
     """A bridge that takes stacks."""
 
     def __init__(self, slurm: Slurm, directory: Path) -> None:
@@ -53,14 +54,14 @@ class Stand:
 
 
 @pytest.fixture
-def stand(slurm: Slurm, tmp_path: Path) -> Iterator[Stand]:
-    stand = Stand(slurm, tmp_path)
-    clear(slurm, stand.client)
-    yield stand
-    clear(slurm, stand.client)
+def site(slurm: Slurm, tmp_path: Path) -> Iterator[StacksSite]:
+    site = StacksSite(slurm, tmp_path)
+    clear(slurm, site.client)
+    yield site
+    clear(slurm, site.client)
 
 
-def test_a_hung_jobs_stack_is_kept_before_it_is_cancelled(slurm: Slurm, stand: Stand, tmp_path: Path) -> None:
+def test_a_hung_jobs_stack_is_kept_before_it_is_cancelled(slurm: Slurm, site: StacksSite, tmp_path: Path) -> None:
     py_spy = Path(sys.executable).with_name("py-spy")
     assert py_spy.exists(), "py-spy is in the group `dev`"
     program, script = tmp_path / "hang.py", tmp_path / "stacks.sh"
@@ -72,37 +73,37 @@ def test_a_hung_jobs_stack_is_kept_before_it_is_cancelled(slurm: Slurm, stand: S
     until(
         lambda: subprocess.run(["pgrep", "-f", str(program)], check=False, capture_output=True).stdout.count(b"\n") > 1
     )
-    assert stand.cancel(job, stand.command(str(script)))[-1] is Outcome.DONE
-    stacks = [line for line in stand.kept.splitlines() if "wait_for_the_ring" in line]
-    assert {line.partition(":")[0].strip() for line in stacks} == {"0", "1"}, stand.kept
+    assert site.cancel(job, site.command(str(script)))[-1] is Outcome.DONE
+    stacks = [line for line in site.kept.splitlines() if "wait_for_the_ring" in line]
+    assert {line.partition(":")[0].strip() for line in stacks} == {"0", "1"}, site.kept
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root runs jobs of others")
 def test_it_runs_as_the_jobs_user_with_nothing_of_the_bridges_environment(
-    slurm: Slurm, stand: Stand, monkeypatch: pytest.MonkeyPatch
+    slurm: Slurm, site: StacksSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SCHEDMATE_KAFKA__PASSWORD", "geheim")
     user, sbatch = pwd.getpwnam("daemon"), shutil.which("sbatch")
     submitted = subprocess.run(
         [str(sbatch), "--parsable", "--chdir=/", "--output=/dev/null"],
-        input="#!/bin/sh\nsleep 600\n", env=stand.environment, user=user.pw_uid, group=user.pw_gid, extra_groups=[],
+        input="#!/bin/sh\nsleep 600\n", env=site.environment, user=user.pw_uid, group=user.pw_gid, extra_groups=[],
         cwd="/", capture_output=True, text=True, check=True,
     )  # fmt: skip
     job = submitted.stdout.strip()
     slurm.wait(job, "RUNNING")
-    printed = stand.command("/bin/sh", "-c", "id -un; env")(stand.client, job)
+    printed = site.command("/bin/sh", "-c", "id -un; env")(site.client, job)
     slurm.run("scancel", job)
     assert "0: daemon" in printed
     assert "geheim" not in printed
 
 
-def test_what_does_not_end_or_prints_without_end_is_bounded(slurm: Slurm, stand: Stand) -> None:
+def test_what_does_not_end_or_prints_without_end_is_bounded(slurm: Slurm, site: StacksSite) -> None:
     job = slurm.submit("sleep 600", "--output=/dev/null")
     slurm.wait(job, "RUNNING")
-    assert "begun" in stand.command("/bin/sh", "-c", "echo begun; sleep 600", limit_s=1.0)(stand.client, job)
-    much = stand.command("/bin/sh", "-c", "yes | head -c 5000000")(stand.client, job)
+    assert "begun" in site.command("/bin/sh", "-c", "echo begun; sleep 600", limit_s=1.0)(site.client, job)
+    much = site.command("/bin/sh", "-c", "yes | head -c 5000000")(site.client, job)
     assert len(much) <= 4 * MAX_OUTPUT, "each line has its task's number in front"
 
 
-def test_a_job_that_has_ended_has_none_and_is_no_error(stand: Stand) -> None:
-    assert "job id" in stand.command("true")(stand.client, "4711").lower()
+def test_a_job_that_has_ended_has_none_and_is_no_error(site: StacksSite) -> None:
+    assert "job id" in site.command("true")(site.client, "4711").lower()

@@ -11,7 +11,7 @@ from scheduler_bridge.schedulers.slurm.client.cluster_names import split
 from scheduler_bridge.schedulers.slurm.client.job_command import SlurmJobCommand
 from scheduler_bridge.schedulers.slurm.client.node_check import SlurmNodeCheck
 from scheduler_bridge.schedulers.slurm.client.submission import submit
-from scheduler_bridge.schedulers.slurm.events import SlurmWatcher
+from scheduler_bridge.schedulers.slurm.events.watcher import SlurmWatcher
 from tests.scheduler_bridge.schedulers.slurm.kept_events import KeptEvents
 from tests.servers.slurm_clusters import OTHER, SlurmClusters
 

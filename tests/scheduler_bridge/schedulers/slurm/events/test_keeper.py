@@ -5,8 +5,7 @@ from pathlib import Path
 
 from scheduler_bridge.schedulers.slurm.client import SlurmClient, SlurmJob, SlurmUnavailable
 from scheduler_bridge.schedulers.slurm.client.kept_jobs import KeptJobs
-from scheduler_bridge.schedulers.slurm.events import keeper
-from scheduler_bridge.schedulers.slurm.events.keeper import Keeper
+from scheduler_bridge.schedulers.slurm.events.watcher import ASKED, Keeper
 from tests.scheduler_bridge.schedulers.slurm.client.test_het_job import FIRST
 
 RUNNING = replace(FIRST, number="7", job="7", het_numbers=(), started=5.0)
@@ -68,11 +67,9 @@ def test_a_number_that_comes_again_is_another_job(tmp_path: Path) -> None:
 def test_many_that_start_at_once_are_kept_over_several_looks(tmp_path: Path) -> None:
     slurm, kept = Answers(), KeptJobs(tmp_path)
     watched = Keeper(SlurmClient(slurm), kept)
-    many = jobs(
-        *(replace(RUNNING, number=str(number), job=str(number)) for number in range(100, 100 + keeper.ASKED + 5))
-    )
+    many = jobs(*(replace(RUNNING, number=str(number), job=str(number)) for number in range(100, 100 + ASKED + 5)))
     watched.look(many)
-    assert len(slurm.asked) == keeper.ASKED
+    assert len(slurm.asked) == ASKED
     watched.look(many)
     assert sorted(slurm.asked) == sorted(many)
 

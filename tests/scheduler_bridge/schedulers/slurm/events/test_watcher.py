@@ -7,14 +7,15 @@ import pytest
 
 from schedmate_records import EventKind, JobEvent
 from scheduler_bridge.schedulers.slurm.client import SlurmClient, SlurmCommands, SlurmJob
-from scheduler_bridge.schedulers.slurm.events import SlurmWatcher
 from scheduler_bridge.schedulers.slurm.events.model_reader import ModelReader
+from scheduler_bridge.schedulers.slurm.events.watcher import SlurmWatcher
 from tests.metric_values import value
 from tests.processors.advise.metadata.trees import LOOP, NETS, grown
 from tests.scheduler_bridge.schedulers.slurm.kept_events import KeptEvents
 from tests.scheduler_bridge.schedulers.slurm.slurm_jobs import job
 from tests.servers.slurm import Slurm
 from tests.streams.producers.switchable import wait_for
+from tests.waiting import until
 
 
 @pytest.mark.slurm
@@ -26,14 +27,11 @@ class TestRealSlurm:
         return slurm, told, SlurmWatcher(told.connect, tmp_path / "checkpoint.json", client)
 
     def until(self, told: KeptEvents, watcher: SlurmWatcher, name: str, kind: EventKind, attempt: int = 0) -> JobEvent:
-        deadline = time.monotonic() + 20
-        while True:
+        def look() -> list[JobEvent]:
             watcher.poll()
-            found = [event for event in told.of(name) if (event.kind, event.attempt) == (kind, attempt)]
-            if found:
-                return found[0]
-            assert time.monotonic() < deadline, told.of(name)
-            time.sleep(0.05)
+            return [event for event in told.of(name) if (event.kind, event.attempt) == (kind, attempt)]
+
+        return until(look, shown=lambda: told.of(name))[0]
 
     def test_lives_of_jobs(self, watched: tuple[Slurm, KeptEvents, SlurmWatcher]) -> None:
         slurm, told, watcher = watched

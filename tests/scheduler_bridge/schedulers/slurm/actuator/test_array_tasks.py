@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler_bridge.schedulers.slurm.client.array import next_tasks
+from scheduler_bridge.schedulers.slurm.actuator.queue import next_tasks
 
 
 @pytest.mark.parametrize(

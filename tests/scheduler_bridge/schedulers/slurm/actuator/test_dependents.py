@@ -2,7 +2,7 @@
 
 import pytest
 
-from scheduler_bridge.schedulers.slurm.client.dependency import follow
+from scheduler_bridge.schedulers.slurm.actuator.dependents import follow
 
 
 @pytest.mark.parametrize(

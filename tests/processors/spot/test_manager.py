@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processors.spot.quota import inventory, next_safety, spot_quota
+from processors.spot.manager import inventory, next_safety, spot_quota
 from processors.spot.settings import GfsSettings
 
 SETTINGS = GfsSettings(guarantee=0.9, long_wait_s=3600, least_safety=0.25, most_safety=2.0)
