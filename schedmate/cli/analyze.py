@@ -99,6 +99,7 @@ def command(
     Examples: `schedmate analyze train.log`, `zcat old.gz | schedmate analyze -`, `schedmate analyze --format csv logs/*.log > runs.csv`,
     `schedmate analyze --html runs.html logs/*.log`, `schedmate analyze --questions questions/ train.log`
     """
+    from processors.diagnose.failure_question import TrackRecord
     from streams.producers.stored import UnreadableLog
 
     from ..analysis.analysis import analyze
@@ -120,7 +121,8 @@ def command(
     asked = {"ask_models": model is not None}
     logging.configure(loaded.settings.service)  # errors of servers and plugins go to standard error
     processor = job_processor(loaded.settings.processors.model_copy(update=asked), sections=loaded.plugins)
-    ask = asked_at_once(model) if model else None
+    # a person chooses the answers in files
+    ask = asked_at_once(model, TrackRecord(tried=questions is not None)) if model else None
     console, failed = SafeConsole(soft_wrap=True), False
     prints = form is None and html is None
     results: list[Analysis] = []
