@@ -58,6 +58,10 @@ _PATTERNS = {
     "quoted": re.compile(r"""(?<=[^\s:=(\[,{\\])\s+["`]([^"`\\]{6,300})["`]"""),
     "python_warning": re.compile(r"\.py:\d+: \w*Warning: "),
     "assertion": re.compile(r"\bAssertionError: "),
+    "prose": re.compile(
+        r"(?i)^\s*(?:[-*\u2022]|\d{1,2}[.)])\s|^\s*\|(?:[^|]*\|){2}|\b(?:may|might|can|could) (?:occur|happen|appear|show up)\b"
+        r"|\bif (?:you|the \w+) (?:see|sees|get|gets|encounter|encounters|report|reports|log|logs|print|prints)\b"
+    ),
     "quoted_source": re.compile(r"^\s*(?:[│|]\s*(?:❱\s*)?\d+ [│|] |-{2,}> ?\d+ )"),
     "nan": re.compile(
         r"(?i)\b\w*loss\w*\W{1,6}(?:[a-z]*\W{1,3})?(?:(?:an?|has|be[ac]ome|turned|went|to|inf|infinite|or|value)\W{1,3}){0,4}nan\b"
@@ -289,6 +293,8 @@ def _is_harmless(signature: Signature, line: str, raised: Raised | None) -> bool
     """Return whether the line itself shows that it is no failure: by its words, or by its level if it raises nothing."""
     if signature.kind in SETS["no_failure"] or raised is not None:
         return signature.kind in SETS["no_failure"]
+    if signature.error_type is ErrorType.INFRASTRUCTURE and _PATTERNS["prose"].search(line):
+        return True
     return _PATTERNS["quotation"].fullmatch(line) is not None or (signature.kind in SETS["deniable"] and _is_mild(line))
 
 

@@ -126,7 +126,7 @@ def forget_explained(
     """Forget a general error of `stream` right before `place`, if the message there explains it."""
     if raised is not None or signature is None or signature.kind == Kind.HINT:
         return
-    causes = {"cpp_abort"}
+    causes = {"cpp_abort"} - {signature.name}
     if signature.kind in SETS["certain"] | {Kind.EXCEPTION}:
         causes |= GENERAL_EXCEPTIONS | {"ray_node_gone"}
     for one in kept:

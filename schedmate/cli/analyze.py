@@ -98,6 +98,7 @@ def command(
     Examples: `schedmate analyze train.log`, `zcat old.gz | schedmate analyze -`, `schedmate analyze --format csv logs/*.log > runs.csv`,
     `schedmate analyze --html runs.html logs/*.log`, `schedmate analyze --questions questions/ train.log`
     """
+    from processors.diagnose.failure_question import TrackRecord
     from streams.producers.stored import UnreadableLog
 
     from ..analysis.analysis import analyze
@@ -117,7 +118,8 @@ def command(
     model = QuestionFolder(questions) if questions else language_model(loaded.settings.language_model)
     asked = {"ask_models": model is not None}
     processor = job_processor(loaded.settings.processors.model_copy(update=asked), sections=loaded.plugins)
-    ask = asked_at_once(model) if model else None
+    # a person chooses the answers in files
+    ask = asked_at_once(model, TrackRecord(tried=questions is not None)) if model else None
     console, failed = SafeConsole(soft_wrap=True), False
     prints = form is None and html is None
     results: list[Analysis] = []

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 import structlog
@@ -15,6 +16,7 @@ from prometheus_client import Counter
 from processors.diagnose.failure_question import TrackRecord
 from processors.formats import KnownFormats
 from processors.model_questions import prepare
+from processors.prompts import Prompt
 from schedmate_records import (
     BY_RECORD,
     InvalidRecord,
@@ -138,7 +140,11 @@ class QuestionAnswerer:
         if isinstance(record, KnownFormat):
             self.formats.add(record)
             return record
-        return msgspec.structs.replace(record, trusted=self.track_record.add(question.failure, record))
+        return msgspec.structs.replace(record, trusted=self.track_record.judge(question.failure, record, self._content))
+
+    def _content(self, prompt: Prompt) -> Mapping[str, Any] | None:
+        answer = self.model.ask(prompt)
+        return answer.content if answer else None
 
     def _is_known(self, question: ModelQuestion) -> bool:
         """Return whether the format of a stream became known after the stream was asked about."""

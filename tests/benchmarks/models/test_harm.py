@@ -53,13 +53,13 @@ HOSTILE: Mapping[str, Callable[[int], Callable[[Prompt], Mapping[str, Any]]]] = 
 
 
 def worse_verdicts(readings: Sequence[verdicts.Reading], seeds: int) -> dict[str, list[int]]:
-    """Return how many verdicts get worse by each hostile model, in a random order of the logs for each seed."""
+    """Return how many verdicts get worse by each hostile model, of which nothing is known before each log."""
     found: dict[str, list[int]] = {}
     for name, model in HOSTILE.items():
         for seed in range(seeds):
-            track_record, worse = TrackRecord(), 0
-            for each in random.Random(seed).sample(readings, len(readings)):
-                each.ask(Saying(model(seed)), track_record)
+            worse = 0
+            for place, each in enumerate(readings):
+                each.ask(Saying(model(seed + seeds * place)), TrackRecord())
                 before, after = (
                     verdicts.verdict_points(each.log.label, verdict) for verdict in (each.verdict, each.combined)
                 )

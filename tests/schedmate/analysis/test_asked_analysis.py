@@ -42,7 +42,7 @@ def test_unknown_format_is_asked_about_and_its_answer_is_shown(tmp_path: Path) -
     assert without["step_time_s"] is None
     with bad.misbehaving(sensible_server) as server:
         found = analyzed(tmp_path, ODD, server.url)
-        assert kinds(server) == ["format", "failure"]
+        assert kinds(server)[:2] == ["format", "failure"]
         shown = analyzed(tmp_path, ODD, server.url, as_json=False)
     progress = found["progress"]
     assert (progress["step_time_s"], progress["last_step"], progress["method"]) == (2.0, 100, "model")

@@ -7,6 +7,13 @@ from typing import Any
 from processors.prompts import Prompt, Schema
 from tests.streams.model_worker import misbehaving_server as bad
 
+CAUSES = {
+    "KeyError": ("user_script", "none"),
+    "fallen off the bus": ("infrastructure", "gpu"),
+    "TIME LIMIT": ("other", "none"),
+    "undefined symbol": ("framework", "none"),
+}
+"""Error type and component by a word of the lines; a disk is the cause without such a word."""
 MEANING = {"zug": ("step", "none"), "obj": ("loss", "none"), "tick": ("step_time", "ms"), "pace": ("rate", "steps/s")}
 _TEMPLATE = re.compile(r"^Template (\d+), \d+ lines: (.*)$", re.MULTILINE)
 _COLUMN = re.compile(r"(\w+) \{(\d+)\}")
@@ -28,10 +35,12 @@ def _answer(schema: Schema, data: str) -> dict[str, Any]:
     if "training" in wanted:
         return _format(data)
     last = wanted["root_line"]["maximum"]
+    causes = (cause for word, cause in CAUSES.items() if word in data)
+    error_type, component = next(causes, ("infrastructure", "storage"))
     return {
         "failed": "yes",
-        "error_type": "infrastructure",
-        "faulty_component": "storage",
+        "error_type": error_type,
+        "faulty_component": component,
         "root_line": last,
         "evidence": [last],
         "restartable": "yes",

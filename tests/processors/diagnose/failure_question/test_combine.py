@@ -13,6 +13,8 @@ from processors.diagnose.failure_question import TrackRecord
 from processors.diagnose.failure_question.combine import combined, objection
 from processors.diagnose.failure_question.question import opinion_of_rules
 from processors.diagnose.failure_question.table import Band, band, shipped
+from processors.diagnose.failure_question.track_record import ENOUGH
+from processors.prompts import Prompt
 from schedmate_records import (
     RULES,
     Certainty,
@@ -27,6 +29,8 @@ from schedmate_records import (
     Position,
     RecoveryAction,
 )
+from tests.benchmarks.models.test_harm import HOSTILE
+from tests.streams.model_worker.sensible import sensible
 
 UNKNOWN_END = Ending("j", 0, Position("job-events", 0, 1), 9.0)
 FAILED_END = UNKNOWN_END._replace(exit_code=1)
@@ -224,21 +228,58 @@ def test_docs_print_the_table() -> None:
             assert cells in [each[1:] for each in printed]
 
 
+def sure(**changes: Any) -> FailureFacts:
+    """Return facts with a verdict of which the rules are confident: the cause that `answer` states."""
+    right = {"confidence": 0.8, "error_type": ErrorType.USER_SCRIPT, "faulty_component": Component.NONE, "restartable": False}
+    return FailureFacts(verdict=opinion_of_rules(verdict(**right | changes)))  # fmt: skip
+
+
+UNSURE = FailureFacts(verdict=opinion_of_rules(verdict()))
+
+
 def test_model_is_trusted_while_more_than_half_of_its_answers_agree_with_confident_rules() -> None:
-    record = TrackRecord()
-    certain = verdict(
-        confidence=0.8, error_type=ErrorType.USER_SCRIPT, faulty_component=Component.NONE, restartable=False
-    )
-    sure = FailureFacts(verdict=opinion_of_rules(certain))
-    unsure = FailureFacts(verdict=opinion_of_rules(verdict()))
+    record = TrackRecord(tried=True)
+
+    def trusted(facts: FailureFacts, given: ModelAnswer) -> bool:
+        return record.judge(facts, given, lambda _: pytest.fail("a trial question was asked"))
+
     wrong = answer(error_type=ErrorType.FRAMEWORK)
-    assert record.add(unsure, wrong), "nothing is known of it yet"
-    assert not record.add(sure, wrong)
-    assert not record.add(unsure, answer())
-    assert not record.add(sure, answer()), "half of them agree"
-    assert record.add(sure, answer()), "two of three agree"
-    assert not record.add(sure, answer((30,), root=line(40))), "an answer that names no evidence does not agree"
+    assert trusted(UNSURE, wrong), "nothing is known of it yet"
+    assert not trusted(sure(), wrong)
+    assert not trusted(UNSURE, answer())
+    assert not trusted(sure(), answer()), "half of them agree"
+    assert trusted(sure(), answer()), "two of three agree"
+    assert not trusted(sure(), answer((30,), root=line(40))), "an answer that names no evidence does not agree"
     assert combined(verdict(), msgspec.structs.replace(answer(), trusted=False), UNKNOWN_END, 2) is None
+
+
+def test_model_is_tried_once_before_an_answer_of_its_own_decides_a_verdict() -> None:
+    asked: list[Prompt] = []
+
+    def good(prompt: Prompt) -> dict[str, Any]:
+        asked.append(prompt)
+        return sensible(prompt)
+
+    record = TrackRecord()
+    assert record.judge(sure(), answer(), good)
+    assert record.judge(FailureFacts(), healthy(50), good)
+    assert asked == [], "the rules decide these verdicts"
+    assert record.judge(UNSURE, answer(), good)
+    assert record.judge(UNSURE, answer(), good)
+    assert len(asked) == ENOUGH
+    assert all("Rules found no cause." in each.data for each in asked)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_harmful_model_is_not_trusted_with_its_first_answer(name: str) -> None:
+    passed = sum(TrackRecord().judge(UNSURE, answer(), HOSTILE[name](seed)) for seed in range(200))
+    assert passed <= 20
+
+
+def test_trial_questions_without_an_answer_do_not_count() -> None:
+    record = TrackRecord()
+    assert record.judge(UNSURE, answer(), lambda _: None)
+    assert record.answers == 0
 
 
 def test_model_cannot_find_a_failure_in_a_run_that_went_on() -> None:
