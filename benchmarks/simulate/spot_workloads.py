@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import msgspec
 
+from benchmarks.simulate.past import split_past
 from schedmate.simulate.cluster import NodeSpec
 from schedmate.simulate.job import Job
 from schedmate.simulate.outcomes import Summary, summaries
 from schedmate.simulate.replay import Scenario, replay
 from schedmate.simulate.simulation import Policy
-from schedmate.simulate.workloads.past import split_past
 from schedmate.simulate.workloads.spot import spot_workload
 
 NODES = 287
