@@ -14,6 +14,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.simulate.progress import show_progress
 from processors.spot.forecast import Calibrated, DemandHistory, Forecast, Forecaster
 from processors.spot.forecast.boosted_trees import BoostedTrees
 from processors.spot.forecast.demand import Floats
@@ -30,8 +31,9 @@ def main() -> None:
     made = argparse.ArgumentParser(prog="python -m benchmarks.forecast.total", description=__doc__)
     made.add_argument("--seeds", type=int, default=3, help="workloads that are drawn (default 3)")
     found: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
-    for seed in range(FIRST_SEED, FIRST_SEED + made.parse_args().seeds):
-        for key, figures in measure(seed):
+    seeds = range(FIRST_SEED, FIRST_SEED + made.parse_args().seeds)
+    for measured in show_progress((list(measure(seed)) for seed in seeds), "seeds measured", len(seeds)):
+        for key, figures in measured:
             found.setdefault(key, []).append(figures)
     table = Table("hourly", "forecast", "0.9-quantile, GPUs", "peaks below it, %", "means below it, %")
     for key, rows in found.items():

@@ -1,6 +1,7 @@
 """LASched on a trace: `python -m benchmarks.lasched --help`."""
 
 import argparse
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -133,6 +134,7 @@ def _estimates(options: argparse.Namespace) -> None:
     else:
         jobs = jobs[-options.last :] if options.last else jobs
         border = int(estimates.TRAINED * len(jobs))
+    print(f"learning from {border:,} jobs, estimating {len(jobs) - border:,}", file=sys.stderr, flush=True)
     scored = estimates.score(jobs, border, offset)
     report.show(report.prediction_table(f"{len(scored.jobs)} jobs", scored.seconds, scored.jobs, {}))
     report.show(report.interval_table("90 % intervals", scored.bounds, scored.jobs), estimates.modes_table(scored))

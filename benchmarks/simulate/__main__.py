@@ -12,11 +12,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from multiprocessing import Pool
 
-from rich.console import Console
-from rich.progress import track
-
 from benchmarks.simulate.managers import learn, manager
 from benchmarks.simulate.options import add_cluster, parser
+from benchmarks.simulate.progress import show_progress
 from benchmarks.simulate.spot_workloads import FIRST_SEED, NODES, spot_trial
 from benchmarks.simulate.tables import RESULTS, save, show, show_pareto
 from schedmate.simulate.outcomes import Summary
@@ -44,7 +42,7 @@ def main() -> None:
     found: dict[tuple[str, str], list[tuple[Summary, Summary]]] = defaultdict(list)
     with Pool(wanted.processes) as pool:
         answers = pool.imap(run, range(FIRST_SEED, FIRST_SEED + wanted.seeds))
-        for pairs in track(answers, "simulating", wanted.seeds, console=Console(stderr=True), transient=True):
+        for pairs in show_progress(answers, "seeds simulated", wanted.seeds):
             for key, pair in pairs.items():
                 found[key].append(pair)
             save(RESULTS / "spot.csv", "spot load", found)

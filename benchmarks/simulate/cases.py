@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 import msgspec
-from rich.console import Console
-from rich.progress import track
+
+from benchmarks.simulate.progress import show_progress
 
 Case = TypeVar("Case", bound=msgspec.Struct)
 Result = TypeVar("Result", bound=msgspec.Struct)
@@ -76,7 +76,7 @@ def measure(
     missing = [case for case in cases if case not in kept.found]
     with Pool(processes) as pool:
         answers = pool.imap_unordered(_Answer(run), missing)
-        for case, result in track(answers, "replaying", len(missing), console=Console(stderr=True), transient=True):
+        for case, result in show_progress(answers, "cases replayed", len(missing)):
             kept.add(case, result)
             report(sofar())
     found = sofar()

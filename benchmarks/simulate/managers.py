@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from benchmarks.forecast.org_linear import OrgLinear
+from benchmarks.simulate.headroom import HeadroomGfs
 from benchmarks.simulate.spot_workloads import DAY, PAST_DAYS, START
 from processors.spot.cluster import Request, needed, suits
 from processors.spot.estimator import DemandEstimator, Estimator
 from processors.spot.forecast import Calibrated, Forecaster
 from processors.spot.forecast.baselines import Naive
 from processors.spot.forecast.boosted_trees import BoostedTrees
-from processors.spot.manager import ClusterView, Gfs, HeadroomGfs
+from processors.spot.manager import ClusterView, Gfs
 from processors.spot.settings import GfsSettings
 
 LEARNT_H = 14 * 24

@@ -5,6 +5,7 @@ from pathlib import Path
 
 NODES_HELP = "nodes and jobs, over the {} nodes of the paper (default {:g})"
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
+"""Default folder of the public traces."""
 
 
 def parser(module: str, description: str | None, seeds: int | None) -> argparse.ArgumentParser:
@@ -28,11 +29,14 @@ def add_fresh(made: argparse.ArgumentParser) -> None:
 
 
 def add_traces(made: argparse.ArgumentParser) -> None:
-    """Let the user say where the public traces are."""
-    made.add_argument("--traces", type=_folder, default=TRACES, help="folder of the public traces")
+    """Add the option that names the folder of the public traces."""
+    # argparse checks a default only if it is text.
+    made.add_argument("--traces", type=_folder, default=str(TRACES), help="folder of the public traces")
 
 
 def _folder(name: str) -> Path:
     if not (folder := Path(name)).is_dir():
-        raise argparse.ArgumentTypeError(f"expected public traces in {name}; say --traces FOLDER")
+        raise argparse.ArgumentTypeError(
+            f"expected the public traces in {name}; name their folder with --traces FOLDER"
+        )
     return folder

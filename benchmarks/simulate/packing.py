@@ -24,13 +24,14 @@ from rich.table import Table
 
 from benchmarks.simulate import plots
 from benchmarks.simulate.cases import Kept, measure
+from benchmarks.simulate.gavel import read_gavel_speeds
 from benchmarks.simulate.intervals import Floats, mean_and_interval
 from benchmarks.simulate.options import add_fresh, add_traces, parser
 from benchmarks.simulate.packing_workloads import PROFILER_NODES, WORKLOADS, read_workload
 from benchmarks.simulate.retrieval import RECALL
 from benchmarks.simulate.tables import CASES, RESULTS
 from schedmate.simulate.cluster import Cluster, NodeSpec
-from schedmate.simulate.interference import PackedSpeeds, read_gavel_speeds, read_packed_speeds
+from schedmate.simulate.interference import PackedSpeeds, read_packed_speeds
 from schedmate.simulate.job import Job
 from schedmate.simulate.outcomes import write_table
 from schedmate.simulate.policies.lucid import LARGEST_PACKED, LARGEST_SCORE, Cancellation, Lucid

@@ -11,6 +11,7 @@ written after every case, and an interrupted run continues.
 """
 
 import random
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -150,7 +151,10 @@ def main() -> None:
         for handled in ((False, True) if name == SCHEDMATE else (False,))
     ]
     kept = Kept(CASES / "standalone.jsonl", Case, Result, fresh=wanted.fresh)
-    estimates = _estimates(folder) if any(case not in kept.found for case in cases) else {}
+    estimates: Estimates = {}
+    if any(case not in kept.found for case in cases):
+        print("learning durations from April to July", file=sys.stderr, flush=True)
+        estimates = _estimates(folder)
     found = measure(kept, cases, partial(_run, folder, estimates), wanted.processes, _report)
     _draw(found)
     _show(found)

@@ -4,15 +4,13 @@ The caller does what Algorithm 3 does besides ordering: the quota applies to spo
 (`placement`), and spot jobs are evicted for a high-priority job (`preemption`). See `schedmate/simulate/policies/spot/`.
 """
 
-import math
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from ..eviction import Need, NodeResources, Share, least_loss, weigh
-from .cluster import Node, Request, needed, suits
+from ..eviction import NodeResources, Share
+from .cluster import Node, Request
 from .estimator import DemandEstimator, DemandForecast, Estimator
 from .forecast.demand import Floats
 from .placement import choose_node
@@ -175,64 +173,6 @@ class Gfs:
         history = SpotHistory(view.spot_ended, view.spot_evicted, view.capacity * max(view.now, HOUR))
         plan = preempt(view.nodes(), request, history, self.settings)
         return None if plan is None else (plan.victims, plan.nodes)
-
-
-class HeadroomGfs(Gfs):
-    """A spot manager without a forecast: spot jobs may have what is idle, except for a little where jobs were evicted recently. Beyond GFS.
-
-    It differs from GFS in four rules. A quota from forecasts keeps GPUs idle in hours without arrivals, while evictions come from changes
-    within minutes; so two GPUs stay idle for each eviction of the last hour. Small spot jobs come first, because they fit into what would
-    stay idle. High-priority jobs come in the order of their submission: with large ones first, as under GFS, they waited almost twice as
-    long in the mean of the simulator's seeds 0 to 19. Victims are chosen by the search and the weights of the live bridge (`eviction`),
-    not by Algorithm 2.
-
-    High-priority jobs that do not fit evict only every five minutes, as under Chronus' leases, because GPUs often become free until then:
-    on four contended ones of the simulator's seeds 0 to 10 half as many jobs were evicted, and high-priority jobs waited 0.9 instead of
-    0.3 s in the mean. Every minute, it was a third fewer there, and none fewer on other seeds.
-    """
-
-    evict_every_s = 300.0
-
-    def __init__(
-        self,
-        start: datetime = datetime(2024, 1, 1),
-        settings: GfsSettings = GfsSettings(),  # noqa: B008 -- frozen
-        estimator: Estimator | None = None,
-    ) -> None:
-        super().__init__(start, settings, estimator)
-        self._evicted_at: deque[float] = deque()
-
-    def order(self, request: Request, submit_s: float) -> tuple[float, ...]:
-        """Return what waiting jobs are sorted by: spot jobs by GPUs of all pods, fewest first, others by submission."""
-        return (request.gpus * request.pods, submit_s) if request.spot else (submit_s,)
-
-    def quota(self, view: QuotaView) -> float:
-        """Return the GPUs that spot jobs may have until the next update."""
-        while self._evicted_at and self._evicted_at[0] <= view.now - HOUR:
-            self._evicted_at.popleft()
-        # Two GPUs stay idle for each eviction of the last hour: the best of 1, 2 and 4 on the simulator's seeds 0 to 2
-        # at the highest load.
-        return max(0.0, view.idle + view.spot_gpus - 2 * len(self._evicted_at))
-
-    def evictions(self, view: ClusterView, request: Request) -> tuple[Sequence[str], Sequence[int]] | None:
-        """Return who goes, as the bridge would choose, and the node of each pod then; None where nothing helps."""
-        return self.evictions_on(view, request, [node for node in view.nodes() if suits(node, request)])
-
-    def evictions_on(
-        self, view: ClusterView, request: Request, nodes: Sequence[Node]
-    ) -> tuple[Sequence[str], Sequence[int]] | None:
-        """Return the same, of some nodes alone."""
-        if sum((node.gpus - math.ceil(node.hp_gpus)) // needed(request) for node in nodes) < request.pods:
-            return None
-        jobs = {job.job_id: job for node in nodes for job in node.spot}
-        losses = {name: weigh(job.unsaved_s, sum(job.gpus.values()), job.evictions) for name, job in jobs.items()}
-        capacities = {str(node.index): view.capacity_of(node.index) for node in nodes}
-        need = Need(nodes=request.pods, gpus=request.gpus, stacked=True)
-        found = least_loss(need, capacities, view.held(), losses)
-        if found is None:
-            return None
-        self._evicted_at += [view.now] * len(found.victims)
-        return sorted(found.victims), [int(name) for name in found.nodes]
 
 
 def inventory(capacity: float, total: Floats) -> float:

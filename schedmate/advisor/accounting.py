@@ -27,6 +27,8 @@ _ENDED = (
     "BOOT_FAIL",
     "PREEMPTED",
 )
+NEVER = ("Unknown", "None", "")
+"""Times of sacct that have not come."""
 _FLAGS = frozenset({"--exclusive", "--requeue", "--no-requeue", "--hold", "--parsable", "--wait", "--overcommit", "--quiet", "--verbose",
                     "-H", "-O", "-Q", "-s", "-v", "-W", "-I", "-k"})  # fmt: skip
 """Options of sbatch that take no value (sbatch(1))."""
@@ -82,9 +84,9 @@ class Accounting:
                 yield named
 
 
-def sacct(lines: Iterable[str]) -> Accounting:
-    """Return the jobs of what `COMMAND` printed."""
-    return Accounting(lines, "|", ("JobID", "State", "Start", "End"), _of_sacct, f"as this prints: {COMMAND}")
+def sacct(lines: Iterable[str], job_of: Callable[[Row], Named | None] | None = None) -> Accounting:
+    """Return the jobs of what `COMMAND` printed. `job_of` replaces `job_of_sacct`."""
+    return Accounting(lines, "|", ("JobID", "State", "Start", "End"), job_of or job_of_sacct, f"as this prints: {COMMAND}")
 
 
 def table(lines: Iterable[str]) -> Accounting:
@@ -93,25 +95,46 @@ def table(lines: Iterable[str]) -> Accounting:
     return Accounting(lines, ",", CSV_NEEDS, _of_table, about)
 
 
-def _of_sacct(row: Row) -> Named | None:
-    state = row["State"].partition(" ")[0]
-    if (
-        "." in row["JobID"]
-        or state not in _ENDED
-        or row["Start"] in ("Unknown", "None", "")
-        or row["End"] in ("Unknown", "None", "")
-    ):
+def job_of_sacct(row: Row) -> Named | None:
+    """Return the job of a row of sacct; None for a step, and for a job that has not started or not ended.
+
+    Raises:
+        ValueError: A value cannot be read.
+    """
+    if is_step(row) or state_of(row) not in _ENDED or row["Start"] in NEVER or row["End"] in NEVER:
         return None
+    start = seconds(row["Start"])
+    # Slurm reuses job ids after a wrap: the start time distinguishes two jobs of one id, and two attempts of one job.
+    name = f"{row['JobID']}@{int(start)}"
+    return name, _past_job(submitted_job(row), start, seconds(row["End"]), state_of(row) == "COMPLETED")
+
+
+def is_step(row: Row) -> bool:
+    """Return whether a row of sacct is a step of a job."""
+    return "." in row["JobID"]
+
+
+def state_of(row: Row) -> str:
+    """Return the state in a row of sacct: `CANCELLED` of `CANCELLED by 1000`."""
+    return row["State"].partition(" ")[0]
+
+
+def submitted_job(row: Row) -> SubmittedJob:
+    """Return what a row of sacct states about the submission.
+
+    Raises:
+        ValueError: A value cannot be read.
+    """
     directory = row.get("WorkDir", "")
     command = script_of(row.get("SubmitLine", ""), directory) or row.get("JobName", "")
-    start = _time(row["Start"])
     asked = dict(resources(row.get("ReqTRES", "")))
-    about = SubmittedJob(
+    submitted = seconds(row["Submit"]) if row.get("Submit") else 0.0
+    return SubmittedJob(
         job=row["JobID"],
         user=row.get("User", ""),
         command=command[:1000],
         directory=directory,
-        submitted=min(_time(row["Submit"]), start) if row.get("Submit") else 0.0,
+        submitted=submitted if row["Start"] in NEVER else min(submitted, seconds(row["Start"])),
         name=row.get("JobName", "")[:1000],
         partition=row.get("Partition", ""),
         gpus=asked.get("gpu", 0.0),
@@ -120,8 +143,6 @@ def _of_sacct(row: Row) -> Named | None:
         nodes=int(row.get("ReqNodes") or asked.get("node", 0)),
         time_limit_s=60.0 * int(limit) if (limit := row.get("TimelimitRaw", "")).isdecimal() else 0.0,
     )
-    # Slurm reuses job ids after a wrap: the start time distinguishes two jobs of one id, and two attempts of one job.
-    return f"{row['JobID']}@{int(start)}", _past_job(about, start, _time(row["End"]), state == "COMPLETED")
 
 
 def _of_table(row: Row) -> Named | None:
@@ -135,9 +156,9 @@ def _of_table(row: Row) -> Named | None:
     used = float(row["gpu_utilisation"]) if row.get("gpu_utilisation") else None
     if used is not None and not 0 <= used <= 100:  # percent
         raise ValueError("a utilisation beyond 0 to 100 %")
-    start = _time(row["started"])
+    start = seconds(row["started"])
     well = row.get("state", "COMPLETED") in ("COMPLETED", "completed", "")
-    return f"{row['job']}@{int(start)}", _past_job(about, start, _time(row["ended"]), well, used)
+    return f"{row['job']}@{int(start)}", _past_job(about, start, seconds(row["ended"]), well, used)
 
 
 def _past_job(about: SubmittedJob, start: float, end: float, well: bool, used: float | None = None) -> PastJob:
@@ -146,16 +167,16 @@ def _past_job(about: SubmittedJob, start: float, end: float, well: bool, used: f
     return PastJob(about=about, ended=end, duration_s=end - start, completed=well, gpu_utilisation=used)
 
 
-def _time(text: str) -> float:
+def seconds(text: str) -> float:
     """Return Unix seconds of a number or of ISO time; one without a zone is UTC."""
     try:
-        seconds = float(text)
+        found = float(text)
     except ValueError:
         moment = datetime.fromisoformat(text)
-        seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    if not isfinite(seconds):
+        found = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    if not isfinite(found):
         raise ValueError(f"expected a time, got {text}")
-    return seconds
+    return found
 
 
 def script_of(submit_line: str, directory: str) -> str:

@@ -130,7 +130,7 @@ def command(
     _check(wanted, outcomes, figure)
     read = _trace(trace)
     scenario, speeds = (
-        _scenario(read.jobs, _nodes(trace, nodes), estimates, faults=faults, early_exits=early_exits, seed=seed),
+        _scenario(read.jobs, cluster_nodes(trace, nodes), estimates, faults=faults, early_exits=early_exits, seed=seed),
         _speeds(pairs),
     )
     submissions = [job.submit_s for job in scenario.jobs]
@@ -234,7 +234,12 @@ def _scenario(
     return Scenario(jobs=jobs, nodes=specs, node_events=events)
 
 
-def _nodes(trace: Path, text: str) -> "list[NodeSpec]":
+def cluster_nodes(trace: Path, text: str) -> "list[NodeSpec]":
+    """Return the nodes that `--nodes` names: `16x8` or a file; without it those in the directory of the trace.
+
+    Raises:
+        TraceError: There are none, or they cannot be read.
+    """
     from ..simulate.cluster import NodeSpec
     from ..simulate.traces import read_nodes
 

@@ -4,18 +4,24 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from processors.advise.predictors.sacct import COMMAND
 
 from ..settings.settings import Loaded
 from ..times import moment_at, parse_since
 from .console import print_line, warn
 from .listing import Csv, Json, Since, print_rows
+from .simulate import cluster_nodes
 
 if TYPE_CHECKING:
     from scheduler_bridge.schedulers import WaitingJob
+    from scheduler_bridge.schedulers.queue import Queue
 
+    from ..advisor.starts import Known
     from ..simulate.starts import StartRange
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -24,12 +30,24 @@ COLUMNS = ("job", "user", "waits_since", "nodes", "gpus_a_node", "expected_s", "
 SHOWN = ("job", "user", "GPUs", "starts in", "9 in 10 times between", "remark")
 
 
-@app.command()
+@app.command(epilog=f"Example: `{COMMAND} > jobs.txt`, then `schedmate starts --sacct jobs.txt --nodes 16x8`")
 def command(
     context: typer.Context,
     jobs: Annotated[list[str] | None, typer.Argument(help="Jobs to estimate; by default all waiting jobs.")] = None,
     *,
     since: Since = "",
+    sacct: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Read the queue from an export of `sacct` (below) instead of a scheduler."),
+    ] = None,
+    nodes: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE|COUNTxGPUS",
+            help="With --sacct, the nodes: a CSV file, or for instance 16x8.",
+            show_default="in the directory of FILE",
+        ),
+    ] = "",
     keep: Annotated[
         bool, typer.Option("--keep", help="Also write the estimates to Kafka, to compare them with the actual starts.")
     ] = False,
@@ -50,27 +68,30 @@ def command(
     come from the progress and the advisor's estimates in Redis. For jobs without either, they come from the time run so far and from the
     time limit, and the range is wide. Jobs that are submitted later with a higher priority can delay these starts.
 
+    With `--sacct` the queue is that of a file that `sacct` printed (below), at its latest time. Durations are estimated from the ended
+    jobs in it. Jobs are ordered by submission, because the file has no priorities.
+
     With `--keep` the estimates are written to Kafka. The page of a waiting job shows its estimate, and `schedmate query starts` shows how
     often actual starts were in the range. With `--every` the command runs as a service and repeats this for all jobs.
 
     Examples: `schedmate starts`, `schedmate starts 4711 --json`, `schedmate starts --since 1h`, `schedmate starts --every 300`
     """
-    from ..advisor.known_durations import known_durations
     from ..advisor.starts import present
-    from ..plugins.schedulers import actuator
     from ..simulate.starts import start_ranges
 
     loaded: Loaded = context.obj
     if every is not None:
-        if jobs or since or as_json or as_csv:
-            raise typer.BadParameter("it is for all jobs, and prints nothing", param_hint="--every")
+        if jobs or since or as_json or as_csv or sacct:
+            raise typer.BadParameter("it is for all jobs of a scheduler, and prints nothing", param_hint="--every")
         _service(loaded, every, futures)
         return
-    queue = actuator(loaded).queue()
-    now = time.time()
-    begin = parse_since(since, now) if since else -math.inf
-    with known_durations(loaded.settings.redis) as known:
+    if sacct and keep:
+        raise typer.BadParameter("the queue of a file is of the past, and is not kept", param_hint="--keep")
+    if nodes and not sacct:
+        raise typer.BadParameter("the scheduler shows the nodes; expected it with --sacct", param_hint="--nodes")
+    with _exported(sacct, nodes) if sacct else _present(loaded) as (queue, known, now):
         made = present(queue, known, now)
+    begin = parse_since(since, now) if since else -math.inf
     with _progress(futures if made.waiting else 0) as advance:
         ranges = {each.job: each for each in start_ranges(made, futures=futures, seed=seed, progress=advance)}
     by_job = {each.view.job: each for each in queue.waiting}
@@ -101,6 +122,36 @@ def command(
     print_rows(SHOWN, shown, empty="no job waits")
     if shown:
         print_line("\nJobs that are submitted later are not known; those of higher priority delay these starts.")
+
+
+@contextmanager
+def _present(loaded: Loaded) -> "Iterator[tuple[Queue, Known, float]]":
+    """Yield the queue as the scheduler shows it now, with what Redis knows of durations."""
+    from ..advisor.known_durations import known_durations
+    from ..plugins.schedulers import actuator
+
+    queue = actuator(loaded).queue()
+    with known_durations(loaded.settings.redis) as known:
+        yield queue, known, time.time()
+
+
+@contextmanager
+def _exported(file: Path, nodes: str) -> "Iterator[tuple[Queue, Known, float]]":
+    """Yield the queue of an export of `sacct`, and report the jobs that are left out."""
+    from ..advisor.exported_queue import read_queue
+    from ..simulate.reading import opened
+
+    specs = cluster_nodes(file, nodes)
+    with opened(file) as lines:
+        found = read_queue(lines, specs)
+    left_out = (
+        (found.without_gpus, "use no GPU"),
+        (found.unplaced, "run and do not fit on the nodes"),
+        (found.unreadable, "could not be read"),
+    )
+    if any(number for number, _ in left_out):
+        warn(f"{file.name}: left out: {', '.join(f'{number:,} {reason}' for number, reason in left_out if number)}")
+    yield found.queue, found.known, found.now
 
 
 def _when(seconds: float) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
+
 from sinks import SinkRejected, SinkUnavailable
 from sinks.redis.status import JobStatus
 from streams.resilience import Outage
@@ -112,6 +114,7 @@ def newer_estimate(status: JobStatus | None, held: Mapping[str, Any] | None) -> 
         "duration_s": status.estimate_duration_s,
         "duration_low_s": status.estimate_low_s,
         "duration_high_s": status.estimate_high_s,
+        "modes": msgspec.json.encode(status.estimate_modes).decode(),
         "remaining_s": status.estimate_remaining_s,
         "remaining_low_s": status.estimate_remaining_low_s,
         "remaining_high_s": status.estimate_remaining_high_s,

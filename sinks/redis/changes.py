@@ -227,6 +227,7 @@ def _estimate(place: Position, estimate: records.Estimate) -> list[SectionUpdate
     fields = _fields(estimate_low_s=estimate.duration_low_s, estimate_high_s=estimate.duration_high_s)
     plain = "attempt time duration_s remaining_s remaining_low_s remaining_high_s done method"
     fields |= _prefixed("estimate", estimate, plain)
+    fields["estimate_modes"] = _json(estimate.modes).decode() if estimate.modes else ""
     at = _position(estimate.attempt, estimate.revision, _micros(estimate.time), place.offset)
     updates = [SectionUpdate("job", estimate.job, "estimate_at", at, fields, newest_only=True)]
     if estimate.gpu_utilisation is not None:  # estimates from progress do not have it, and do not remove it

@@ -86,6 +86,8 @@ def status_of(job: str, fields: Mapping[str, str], ranks: Mapping[str, str]) -> 
         values = {name: value for name, value in values.items() if not name.startswith("verdict")}
     for name in {"nodes", "verdict_confirmed_by", "verdict_contradicted_by"} & values.keys():
         values[name] = msgspec.json.decode(values[name] or "[]", type=list[str])
+    if "estimate_modes" in values:
+        values["estimate_modes"] = msgspec.json.decode(values["estimate_modes"] or "[]")
     texts = [text for name, text in fields.items() if name.startswith("failure:") and not name.endswith(":at")]
     failures = [msgspec.json.decode(text, type=FailedAttempt) for text in texts]
     values["failures"] = sorted(failures, key=lambda one: one.attempt)

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from schedmate_records import DurationMode
+
 
 class RankStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The newest report of one rank. Times in seconds since 1970."""
@@ -100,6 +102,7 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
         estimate_duration_s: Expected duration.
         estimate_low_s: Lower end.
         estimate_high_s: Upper end.
+        estimate_modes: Modes of the past durations, the shortest first; empty if there is only one.
         estimate_remaining_s: What remained of it then; null before the job runs.
         estimate_remaining_low_s: Lower end.
         estimate_remaining_high_s: Upper end; null also where there may be more to do than the log shows.
@@ -199,6 +202,7 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
     estimate_duration_s: float | None = None
     estimate_low_s: float | None = None
     estimate_high_s: float | None = None
+    estimate_modes: list[DurationMode] = []
     estimate_remaining_s: float | None = None
     estimate_remaining_low_s: float | None = None
     estimate_remaining_high_s: float | None = None

@@ -10,7 +10,7 @@ from processors.diagnose.catalogue.entry import InvalidSignature
 from processors.diagnose.catalogue.load import load as load_signatures
 from schedmate.settings.settings import SettingsError
 from schedmate.settings.settings import load as load_settings
-from schedmate.simulate.interference import read_gavel_speeds, read_packed_speeds
+from schedmate.simulate.interference import read_packed_speeds
 from schedmate.simulate.traces import read_estimates, read_jobs, read_nodes
 from schedmate_records import Decision, InvalidRecord, Position, UserError
 from scheduler_bridge.act_keys import read_keys
@@ -95,7 +95,6 @@ _TRACES: tuple[Callable[[Path], Any], ...] = (
     read_nodes,
     read_estimates,
     read_packed_speeds,
-    lambda file: read_gavel_speeds(file, "v100"),
 )
 
 

@@ -1,4 +1,4 @@
-"""One command of sacct prints the file that `import`, `advise train` and `simulate` read, and the documentation shows no other."""
+"""One command of sacct prints the file that several commands read, and the documentation shows no other."""
 
 import csv
 import re
@@ -14,7 +14,7 @@ from .test_help import help_of
 
 
 def accounting(file: Path, jobs: int) -> Path:
-    """Write what `COMMAND` prints of `jobs` jobs, and of one that runs."""
+    """Write what `COMMAND` prints of `jobs` jobs that ended, of one that runs, and of one that waits."""
     values = {"User": "ada", "State": "COMPLETED", "WorkDir": "/home/ada", "Partition": "gpu", "ReqTRES": "billing=8,gres/gpu=4,node=1",
               "ReqNodes": "1", "TimelimitRaw": "120", "JobName": "train"}  # fmt: skip
     rows = [
@@ -22,7 +22,8 @@ def accounting(file: Path, jobs: int) -> Path:
                   "End": f"2026-11-{job % 28 + 1:02}T11:{job % 60:02}:00", "SubmitLine": f"sbatch --gres=gpu:4 train.sh --seed {job}"}
         for job in range(jobs)
     ]  # fmt: skip
-    rows.append(rows[0] | {"JobID": "running", "State": "RUNNING", "End": "Unknown"})
+    rows.append(rows[27] | {"JobID": "running", "State": "RUNNING", "End": "Unknown"})
+    rows.append(rows[27] | {"JobID": "waiting", "State": "PENDING", "Start": "Unknown", "End": "Unknown"})
     lines = ["|".join(COLUMNS), *("|".join(row[name] for name in COLUMNS) for row in rows)]
     file.write_text("\n".join(lines) + "\n")
     return file
@@ -37,6 +38,7 @@ def test_one_file_serves_all_commands(tmp_path: Path) -> None:
             ["import", "sacct", str(file)],
             ["advise", "train", str(file)],
             ["simulate", str(file), "--nodes", "2x8", "--csv"],
+            ["starts", "--sacct", str(file), "--nodes", "1x4", "--csv"],
         )
     }
     assert {name: each.exit_code for name, each in done.items()} == dict.fromkeys(done, 0), [
@@ -44,11 +46,13 @@ def test_one_file_serves_all_commands(tmp_path: Path) -> None:
     ]
     (row,) = csv.DictReader(done[f"simulate {file}"].stdout.splitlines())
     assert row["jobs"] == "400"
+    (waits,) = csv.DictReader(done["starts --sacct"].stdout.splitlines())
+    assert (waits["job"], waits["user"], waits["gpus_a_node"], waits["chance"]) == ("waiting", "ada", "4.0", "1.0")
     assert "400 new jobs" in done["import sacct"].output
 
 
 def test_the_documentation_shows_one_command() -> None:
     texts = [page.read_text(encoding="utf-8") for page in (*(ROOT / "docs").glob("*.md"), ROOT / "README.md")]
-    texts += [help_of(*command) for command in (("import", "sacct"), ("advise", "train"), ("simulate",))]
+    texts += [help_of(*command) for command in (("import", "sacct"), ("advise", "train"), ("simulate",), ("starts",))]
     shown = {each for text in texts for each in re.findall(r"TZ=UTC sacct [^>`\n]+?(?= *[>`\n])", text)}
     assert shown == {COMMAND}

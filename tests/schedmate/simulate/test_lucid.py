@@ -1,21 +1,18 @@
 """Lucid and SchedMate's cancellation against cases worked out by hand."""
 
-import gzip
 import random
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from schedmate.simulate.cluster import Cluster, NodeSpec
-from schedmate.simulate.interference import PackedSpeeds, read_gavel_speeds, read_packed_speeds
+from schedmate.simulate.interference import PackedSpeeds, read_packed_speeds
 from schedmate.simulate.job import Job, PackedWorkload
 from schedmate.simulate.policies.lucid import Cancellation, Lucid
 from schedmate.simulate.profiling import Profiler, lend
 from schedmate.simulate.reading import TraceError
 from schedmate.simulate.simulation import NodeEvent, Simulation
 from schedmate.simulate.throughput import quiet_times
-from schedmate_records import UserError
 
 from .running import job, run
 
@@ -112,25 +109,6 @@ def test_pairs_are_read_and_errors_say_where(tmp_path: Path) -> None:
     file.write_text("model1,speed1,model2,speed2\nwell,0.9,badly,0.4\nwell,oops,badly,1\n")
     with pytest.raises(TraceError, match=r"pairs.csv, line 3: expected a number in column 'speed1', found 'oops'"):
         read_packed_speeds(file)
-
-
-def test_speeds_of_pairs_follow_from_steps_a_second(tmp_path: Path) -> None:
-    file = tmp_path / "throughputs.json.gz"
-    steps = {
-        "('a', 1)": {"null": 10.0, "('a', 1)": [5.0, 5.0], "('b', 1)": [2.0, 30.0], "('c', 1)": [0.0, 0.0]},
-        "('b', 1)": {"null": 40.0},
-        "('c', 1)": {"null": 1.0},
-        "('a', 2)": {"null": 20.0, "('a', 1)": [1.0, 1.0]},
-    }
-    file.write_bytes(gzip.compress(msgspec.json.encode({"v100": steps})))
-    speeds = read_gavel_speeds(file, "v100")
-    a, b, c = (PackedWorkload(f"('{name}', 1)") for name in "abc")
-    assert speeds.of(a, b) == (0.2, 0.75)
-    assert speeds.of(b, a) == (0.75, 0.2)
-    assert (speeds.can_share(a, b), speeds.can_share(a, c)) == (True, False)
-    assert PackedWorkload("('a', 2)") not in speeds.workloads  # its GPUs are two
-    with pytest.raises(UserError, match="v100"):
-        read_gavel_speeds(file, "h100")
 
 
 def test_what_does_not_fit_on_one_gpu_is_not_packed() -> None:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from schedmate.job_state import StateWord
+from schedmate.web.estimate import expected
 from schedmate.web.now import lay_over, newer_estimate
-from schedmate_records import Estimate, JobEvent, JobMetric, Position, Record
+from schedmate_records import DurationMode, Estimate, JobEvent, JobMetric, Position, Record
 from sinks.redis.connect import open_redis
 from sinks.redis.read_state import read_states
 from sinks.redis.state import RedisState
@@ -90,6 +91,20 @@ def test_the_newer_estimate_counts() -> None:
     ):
         assert newer_estimate(status(**(newer | told)), held) is held
     assert newer_estimate(None, held) is held
+
+
+def test_an_estimate_before_the_start_has_its_modes() -> None:
+    modes = [DurationMode(0.25, 1.0, 60.0), DurationMode(0.75, 18_000.0, 32_400.0)]
+    made = CHANGED.timestamp()
+    waiting = status(
+        estimate_attempt=1, estimate_time=made, estimate_duration_s=20_000.0, estimate_low_s=30.0, estimate_high_s=40_000.0,
+        estimate_modes=modes, estimate_method="resubmission",
+    )  # fmt: skip
+    found = newer_estimate(waiting, None)
+    assert found
+    shown = expected(found)
+    assert shown
+    assert shown.duration.endswith("25 % end within 1 min; otherwise 5 h to 9 h")
 
 
 def later(offset: int, *made: Record) -> list[tuple[Position, Record]]:

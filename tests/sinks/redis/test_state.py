@@ -11,6 +11,7 @@ from schedmate_records import (
     Checkpoint,
     Decision,
     DecisionResult,
+    DurationMode,
     Estimate,
     EventKind,
     JobEvent,
@@ -248,6 +249,15 @@ def test_slowdowns_estimates_and_warnings(store: Store) -> None:
         "similar",
     )
     assert (status.warning, status.lines_lost, status.warning_detail) == ("lines_lost", 120, "the spool is full")
+
+
+def test_modes_of_an_estimate_are_kept_until_an_estimate_has_none(store: Store) -> None:
+    modes = [DurationMode(0.25, 5.0, 60.0), DurationMode(0.75, 18_000.0, 32_400.0)]
+    estimate = Estimate(id="e", job="7", time=T0, duration_s=3600.0, modes=modes, method="resubmission")
+    store.update(estimate)
+    assert store.job().estimate_modes == modes
+    store.update(msgspec.structs.replace(estimate, id="f", revision=2, modes=[], remaining_s=60.0, method="progress"))
+    assert store.job().estimate_modes == []
 
 
 def test_the_newest_revision_of_the_newest_attempt_is_the_estimate_in_force(store: Store) -> None:

@@ -2,15 +2,14 @@
 
 import pytest
 
+from benchmarks.simulate.past import split_past
 from processors.spot.manager import Gfs
 from processors.spot.settings import CLUSTER
 from schedmate.simulate.job import JobClass
 from schedmate.simulate.policies.spot.managed import ClusterView, Managed
 from schedmate.simulate.policies.spot.state import Demand
-from schedmate.simulate.workloads.past import split_past
 from schedmate.simulate.workloads.spot import spot_workload
-
-from .running import job, run, spot
+from tests.schedmate.simulate.running import job, run, spot
 
 HOUR = 3600.0
 

@@ -3,16 +3,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.simulate.headroom import HeadroomGfs
 from processors.eviction import Need, weigh
-from processors.spot.manager import HeadroomGfs
 from schedmate.simulate.cluster import Cluster, NodeSpec
 from schedmate.simulate.job import Job, JobClass, Run, Status
 from schedmate.simulate.policies.spot.managed import ClusterView, PodRequest
 from schedmate.simulate.policies.spot.state import SpotState
 from scheduler_bridge.preemption.policy import least_loss
 from scheduler_bridge.schedulers import RunningJob
-
-from .queues import node, queue, runs
+from tests.schedmate.spot.queues import node, queue, runs
 
 GPUS = 4
 NOW = 6000.0

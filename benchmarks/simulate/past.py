@@ -8,8 +8,7 @@ import msgspec
 import numpy as np
 
 from processors.spot.settings import CLUSTER
-
-from ..job import Job, JobClass
+from schedmate.simulate.job import Job, JobClass
 
 HOUR = 3600.0
 """Seconds of an hour."""
