@@ -86,7 +86,9 @@ class Accounting:
 
 def sacct(lines: Iterable[str], job_of: Callable[[Row], Named | None] | None = None) -> Accounting:
     """Return the jobs of what `COMMAND` printed. `job_of` replaces `job_of_sacct`."""
-    return Accounting(lines, "|", ("JobID", "State", "Start", "End"), job_of or job_of_sacct, f"as this prints: {COMMAND}")
+    return Accounting(
+        lines, "|", ("JobID", "State", "Start", "End"), job_of or job_of_sacct, f"as this prints: {COMMAND}"
+    )
 
 
 def table(lines: Iterable[str]) -> Accounting:

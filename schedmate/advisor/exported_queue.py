@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
-from scheduler_bridge.schedulers.slurm.client.array import next_tasks
 
 from processors.advise.past import MemoryHistory, PastEstimator, PastJob, SubmittedJob
 from processors.advise.past.vectors import MOST
 from scheduler_bridge.schedulers import JobView, SchedulerJobState
 from scheduler_bridge.schedulers.queue import Capacity, Need, Queue, RunningJob, Share, WaitingJob
+from scheduler_bridge.schedulers.slurm.actuator.queue import next_tasks
 from scheduler_bridge.schedulers.views import NodeView, SchedulerNodeState
 
 from ..simulate.cluster import NodeSpec
