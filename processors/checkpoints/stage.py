@@ -182,7 +182,7 @@ def _reports_save(save: Save, line: SaveLine, time: float, state: CheckpointsSta
     if save.step is not None and line.step is not None:
         return save.step == line.step
     if not save.progressed:
-        # In a job without progress, lines more than 60 s apart report two saves.
+        # In a job without progress, lines with more than 60 s between them report two saves.
         return state.reports > 0 or time - save.newest <= 60.0
     if save.is_over:
         return False

@@ -33,7 +33,7 @@ from ..notifications.settings import NotifySettings
 from ..plugins.plugins import is_plugin
 from ..spot.settings import SpotSettings
 from ..web.settings import WebSettings
-from .secret_files import without_password
+from .passwords import without_password
 
 SECRETS = ("password",)
 _TOO_DEEP = "values nested too deeply"

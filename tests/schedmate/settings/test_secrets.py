@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import schedmate.cli
 from schedmate.services import logging
-from schedmate.settings.secret_files import without_password
+from schedmate.settings.passwords import without_password
 from schedmate.settings.settings import ServiceSettings, Settings, load
 
 SECRET = "hunter2%3A/geheim"
