@@ -17,16 +17,16 @@ class ClassifierSettings(BaseModel, frozen=True, extra="forbid"):
 
     embedder: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")] = Field(
         "none",
-        description="Embedder that helps to classify lines that no signature knows: onnx, flag, http, or another one that is installed; "
-        "none: character n-grams alone.",
+        description="Embedder for classifying lines without a known signature: onnx, flag, http, or another installed "
+        "one; none: only character n-grams.",
     )
     embedder_model: str = Field(
         "",
-        description="Directory or name of the embedding model; empty: BGE-m3 for `flag`, the first that a server has for `http`.",
+        description="Directory or name of the embedding model; empty: BGE-m3 for `flag`, the server's first model for `http`.",
     )
     embedder_url: str = Field(
         "",
-        description="Server of the embedding model for `http`, such as http://gpu1:8000/v1. Away, lines are classified without it.",
+        description="Server of the embedding model for `http`, such as http://gpu1:8000/v1. Without it, lines are still classified.",
     )
 
 
@@ -39,12 +39,14 @@ class SignatureSettings(BaseModel, frozen=True, extra="forbid"):
 class ActivitySettings(BaseModel, frozen=True, extra="forbid"):
     """When a job counts as hanging, and when its GPUs count as held for nothing."""
 
-    hang_seconds: PositiveFloat = Field(300.0, description="A job that reports nothing for less than this never hangs.")
+    hang_seconds: PositiveFloat = Field(
+        300.0, description="Minimum seconds without a report before a job counts as hung."
+    )
     hang_confirmed_seconds: PositiveFloat = Field(
-        90.0, description="The same where its GPUs wait in a kernel, or are idle, for as long."
+        90.0, description="The same, if the job's GPUs waited in a kernel or were idle all that time."
     )
     gpus_idle_seconds: PositiveFloat = Field(
-        1800.0, description="GPUs that are held and idle for longer raise an alarm."
+        1800.0, description="Seconds for which allocated GPUs may be idle before an alarm is raised."
     )
 
 
@@ -52,7 +54,8 @@ class InterferenceSettings(BaseModel, frozen=True, extra="forbid"):
     """When a job counts as slowed by another one."""
 
     slowdown_threshold: Annotated[float, Field(gt=0, lt=1)] = Field(
-        0.65, description="Throughput after over before, below which it is a slowdown."
+        0.65,
+        description="Ratio of throughput after a packing to throughput before it, below which the packing is a slowdown.",
     )
     warmup_steps: NonNegativeInt = Field(30, description="Steps after a packing that are not measured.")
 
@@ -60,7 +63,7 @@ class InterferenceSettings(BaseModel, frozen=True, extra="forbid"):
 class TrackerSettings(BaseModel, frozen=True, extra="forbid"):
     """How progress is measured."""
 
-    reports: PositiveInt = Field(20, description="Newest reports that the medians rest on.")
+    reports: PositiveInt = Field(20, description="Number of newest reports used for medians.")
 
 
 class QuestionSettings(BaseModel, frozen=True, extra="forbid"):
@@ -68,12 +71,12 @@ class QuestionSettings(BaseModel, frozen=True, extra="forbid"):
 
     ask_models: bool = Field(
         False,
-        description="Whether workers ask model workers why attempts failed, and about log formats that are not known.",
+        description="Whether workers ask model workers about failed attempts and unknown log formats.",
     )
     failure_table: str = Field(
         "",
-        description="Who decides where rules and model disagree on a failure: a file that `schedmate models table` printed. "
-        "Empty: the table that ships.",
+        description="Table that decides when rules and model disagree on a failure: a file that `schedmate models "
+        "table` printed. Empty: the shipped table.",
     )
 
 
@@ -81,7 +84,7 @@ class FormatSettings(BaseModel, frozen=True, extra="forbid"):
     """Which log formats are known from the start."""
 
     formats: str = Field(
-        "", description="Log formats of your own: a file that `schedmate formats export` or `teach` wrote. Empty: none."
+        "", description="Your own log formats: a file that `schedmate formats export` or `teach` wrote. Empty: none."
     )
 
 

@@ -29,6 +29,7 @@ class StateWord(StrEnum):
     OUT_OF_MEMORY = "out of memory"
     NODE_FAILURE = "node failure"
     PREEMPTED = "preempted"
+    REQUEUED = "requeued"
     OUTCOME_UNKNOWN = "ended, outcome unknown"
 
     @property
@@ -58,7 +59,7 @@ _BY_SCHEDULER: Mapping[str, StateWord] = {
 _UNEXPLAINED: Mapping[str, StateWord] = {
     "COMPLETED": StateWord.COMPLETED,
     "SUCCEEDED": StateWord.COMPLETED,
-    "REQUEUED": StateWord.PREEMPTED,
+    "REQUEUED": StateWord.REQUEUED,
 }
 """States of schedulers that decide the word where no cause, exit code or signal does."""
 _BY_CAUSE: Mapping[str, StateWord] = {

@@ -1,4 +1,4 @@
-"""The typed structures that move between the rooms, and their ids. Imports nothing of ours."""
+"""Typed records that move between the packages, and their ids. It imports no other package of SchedMate."""
 
 from .alarm import Alarm, AlarmKind
 from .base import VERSION, Evidence, Position, Record

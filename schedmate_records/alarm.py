@@ -1,4 +1,4 @@
-"""Topic `alarms`: a running job whose numbers are not as they were."""
+"""Topic `alarms`: alarms on running jobs."""
 
 from enum import StrEnum
 
@@ -14,9 +14,9 @@ class AlarmKind(StrEnum):
     LOSS_SPIKE = "loss_spike"
     """The loss is far above its recent values. Loss."""
     HANG = "hang"
-    """No report for many times as long as reports took before, while no phase explains it. Seconds."""
+    """No report for many times the usual interval, outside of known phases. Seconds."""
     GPUS_IDLE = "gpus_idle"
-    """GPUs are held and idle. Seconds, of the one that is idle for longest."""
+    """Allocated GPUs are idle. Seconds of the longest idle GPU."""
     SLOWER = "slower"
     """Steps take longer than they did before. Seconds per step."""
     STRAGGLER = "straggler"
@@ -29,27 +29,27 @@ class AlarmKind(StrEnum):
 
 
 class Alarm(Record, frozen=True, kw_only=True):
-    """Something that begins to be wrong with a running job, or is over. Key: the job.
+    """An alarm on a running job was raised or is over. Key: the job.
 
     Attributes:
         id: Follows from the input position.
         job: The scheduler's job id.
         attempt: Restart count.
         incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
-        node: Host of the rank that showed it (`hang`: that is missing, or fell silent first); empty where not known.
-        rank: That rank; null where it is of the whole job, or not known.
-        kind: What is wrong.
-        raised: True where it begins, false where it is over.
+        node: Host of the rank that the alarm is about (`hang`: the missing rank, or the first one that fell silent); empty where not known.
+        rank: That rank; null if the alarm concerns the whole job, or where not known.
+        kind: Kind of alarm.
+        raised: True if the alarm begins, false if it is over.
         time: Arrival of the line that shows the beginning or the end, in seconds since 1970.
-        since: When it began.
-        value: The number seen.
-        usual: What was usual before.
+        since: Start of the condition, in seconds since 1970.
+        value: Measured value.
+        usual: Usual value before that.
         limit: The number beyond which `value` is an alarm.
         activity: `hang`: what the job's GPUs did meanwhile, `waiting` or `idle`; null where only the log shows the hang.
             `gpus_idle`: `idle` where all GPUs of the job are.
         gpu_hours: `gpus_idle` only: GPU-hours without work so far.
         detail: The same in a sentence.
-        evidence: The line that shows it, then one of before.
+        evidence: The line that shows it, then an earlier one.
     """
 
     id: str

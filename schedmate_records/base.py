@@ -1,4 +1,4 @@
-"""What every record shares: a version, and where in the input it rests."""
+"""Common parts of records: version, position, evidence."""
 
 import msgspec
 
@@ -21,7 +21,7 @@ class Position(msgspec.Struct, frozen=True, order=True, gc=False):
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One line that a result rests on, with its place, so that anyone can look it up.
+    """A line that supports a result, with its position.
 
     Attributes:
         topic: The topic (or, for a stored file, its name) that holds the line.

@@ -12,10 +12,10 @@ PATH = 1024
 
 
 class CheckpointState(StrEnum):
-    """How far a save has come."""
+    """State of a save."""
 
     STARTED = "started"
-    """The log shows that a save began, and not that the data is safe."""
+    """The save began. The data is not known to be safe."""
     DURABLE = "durable"
     """The data is safe: `durable_by` names the evidence."""
     FAILED = "failed"
@@ -23,14 +23,14 @@ class CheckpointState(StrEnum):
 
 
 class DurableBy(StrEnum):
-    """What shows that a checkpoint is complete."""
+    """Evidence that a checkpoint is complete."""
 
     COMPLETION = "completion"
     """A line reports that it is saved."""
     TRACKER = "tracker"
     """The file that names the newest checkpoint was written, or a temporary directory was renamed."""
     PROGRESS = "progress"
-    """Training paused during the save, and goes on."""
+    """Training paused during the save and continued."""
     NEXT_SAVE = "next_save"
     """The next save began."""
     ENDED = "ended"
@@ -38,10 +38,10 @@ class DurableBy(StrEnum):
 
 
 class Checkpoint(Record, frozen=True, kw_only=True):
-    """A job begins to save a checkpoint, or one is durable or has failed. Key: the job.
+    """A save of a checkpoint began, became durable or failed. Key: the job.
 
-    Of the records of one save (same job, attempt and `number`) the newest holds. A job names its paths itself: `path` is
-    data to show, never part of a command.
+    The newest record of a save (same job, attempt and `number`) is valid. `path` is text of the job. It is shown, and never part of a
+    command.
 
     Attributes:
         id: Follows from the input position.
@@ -50,16 +50,16 @@ class Checkpoint(Record, frozen=True, kw_only=True):
         incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
         node: Host of the rank that reported it; empty where not known.
         rank: The rank that reported it.
-        number: Saves of the attempt so far, this one included.
-        state: How far it has come.
-        durable_by: What shows that it is complete; null unless durable.
+        number: Number of the save within the attempt, from 1.
+        state: State of the save.
+        durable_by: Evidence that it is complete; null unless durable.
         time: Arrival of the line that shows the state, or the end of the job, in seconds since 1970.
         since: Arrival of the first line of the save. Work done after it is not in the checkpoint.
         step: Training step, where the lines or the path name one.
         path: Where it is saved, as printed; empty where no line names it.
         asynchronous: The lines show that it is saved while training goes on.
-        duration_s: Seconds from its first line to what shows that it is complete; null where nothing shows when.
-        usual_duration_s: Median of that over the newest saves of the attempt; null before the first.
+        duration_s: Seconds from its first line to the evidence that it is complete; null where not known.
+        usual_duration_s: Median duration of the newest saves of the attempt; null before the first.
         interval_s: Median of the seconds between the beginnings of the newest saves; null before the second.
         evidence: The lines that report it: the first, and the one that shows the state.
     """

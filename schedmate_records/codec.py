@@ -46,9 +46,9 @@ def decode(kind: type[AnyRecord], value: bytes) -> AnyRecord:
 
 
 def decode_any_version(kind: type[AnyRecord], value: bytes) -> AnyRecord:
-    """Return the record of type `kind` that `value` holds, of a later version, too: without the fields that are not known here.
+    """Return the record of type `kind` that `value` holds, which may be of a later version; unknown fields are dropped.
 
-    For readers that are upgraded by others than the writers are, and have no dead letters.
+    For readers that are upgraded independently of the writers and have no dead letters.
 
     Raises:
         InvalidRecord: `value` is not JSON, misses a field, or has a field of another type.

@@ -1,10 +1,10 @@
-"""Topic `dead-letters`: what could not be read, whole as far as it fits into a message."""
+"""Topic `dead-letters`: unusable messages, in full if they fit into a message."""
 
 from .base import Record
 
 
 class DeadLetter(Record, frozen=True, kw_only=True):
-    """A message that could not be used, with the reason and its place. Key: the topic that it came from.
+    """An unusable message, with the reason and its position. Key: the topic that it came from.
 
     Attributes:
         id: Follows from the position.

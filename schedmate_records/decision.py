@@ -13,14 +13,14 @@ Sentence = Annotated[str, Meta(max_length=4096)]
 
 
 class Action(StrEnum):
-    """What can be asked of a scheduler."""
+    """Actions of a scheduler."""
 
     RESTART = "restart"
     """Start a job again that has failed."""
     CANCEL_PACKING = "cancel_packing"
-    """Stop a job that was packed with another and queue it again, never to be packed again."""
+    """Stop a packed job and queue it again, without packing."""
     EVICT = "evict"
-    """Stop a running job and queue it again, at once or once it had time to save a checkpoint."""
+    """Stop a running job and queue it again, immediately or after time to save a checkpoint."""
     CANCEL = "cancel"
     """End a running job for good."""
     HOLD = "hold"
@@ -64,42 +64,42 @@ _WORDS = {
 
 
 class Mode(StrEnum):
-    """How far an action may go."""
+    """Mode of an action."""
 
     SHADOW = "shadow"
-    """Published for people and other schedulers to see, never carried out by the bridge."""
+    """Published for people and other schedulers; not carried out by the bridge."""
     APPROVE = "approve"
-    """Carried out once a person has approved the decision."""
+    """Carried out after an operator approved the decision."""
     ACT = "act"
     """Carried out."""
 
 
 class Decision(Record, frozen=True, kw_only=True):
-    """What should be done, why, on which evidence, until when. Key: what to act on, a job or a node.
+    """An action to take, with reason, evidence and expiry. Key: what to act on, a job or a node.
 
     Attributes:
         id: Follows from action, job (or node), attempt and cause: the same cause never makes two decisions.
         action: What to do.
-        job: The job to act on (for `cancel_packing`: the one that came later and goes back to the queue). For actions on a node: the job
-            whose failure led here; empty where there is none.
+        job: The job to act on (for `cancel_packing`: the job that was packed later). For actions on a node: the job whose failure is the
+            cause; empty where there is none.
         node: The node to act on (`drain`, `undrain`); empty for actions on a job.
-        attempt: The attempt that the decision is about; a job that has moved on is left alone.
+        attempt: The attempt that the decision is about; no action is taken on a later one.
         incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
         time: When the cause arose, in seconds since 1970.
-        expires: Not to be carried out after this time.
-        mode: How far it may go.
-        policy: Name of the rule that decided.
-        reason: One sentence for a person.
-        cause: What counts as one root cause for budgets (a signature's name; the victim of a packing).
-        cause_id: Id of the failure or slowdown that led here.
+        expires: Time after which it is not carried out.
+        mode: Mode of its action.
+        policy: Name of the policy that made it.
+        reason: Reason, in one sentence.
+        cause: Root cause, for budgets: a signature's name, or the slowed job of a packing.
+        cause_id: Id of the failure or slowdown that is the cause.
         exclude_nodes: Nodes that this job's next attempts avoid (`restart`). Other jobs are not affected.
         node_evidence: True where those nodes' own logs or GPU samples confirm the fault, not only the job's log: only then does the
             action count against them. For `drain` it is about `node`.
         grace_s: Seconds that a running job has to save a checkpoint after it was asked to, before it is stopped (`evict`); 0: none.
         checkpoint: Path of the last durable checkpoint that the job's log named (`restart`, `evict`); empty where none is known.
-            It is text of the job's own, passed to that job when it starts again: never part of a command.
-        beneficiary: The job that gains (`cancel_packing`: the victim).
-        evidence: The lines that it rests on.
+            It is text of the job, passed to the job when it is restarted, and never part of a command.
+        beneficiary: The job that benefits (`cancel_packing`: the slowed job).
+        evidence: Lines that support it.
         signature: Id of a key, a colon, and the HMAC-SHA-256 of what to do in hexadecimal; empty where no key is configured.
     """
 
@@ -126,5 +126,5 @@ class Decision(Record, frozen=True, kw_only=True):
 
     @property
     def target(self) -> str:
-        """What to act on: the node or the job."""
+        """Target of the action: the node or the job."""
         return self.node if Action(self.action).on_node else self.job

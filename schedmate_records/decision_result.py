@@ -1,4 +1,4 @@
-"""Topic `decision-results`: what became of each decision."""
+"""Topic `decision-results`: results of decisions."""
 
 from enum import StrEnum
 
@@ -7,54 +7,53 @@ from .decision import Action
 
 
 class Outcome(StrEnum):
-    """What became of a decision. All are final but `deferred`, `stopped`, `awaiting_approval` and `started`."""
+    """Outcome of a decision. All but `deferred`, `stopped`, `awaiting_approval` and `started` are final."""
 
     DEFERRED = "deferred"
-    """Not yet: an hourly limit is reached. It is looked at again until it expires. Written once."""
+    """Delayed: an hourly limit is reached. The decision is examined again until it expires. Written once."""
     STOPPED = "stopped"
-    """Not yet: a person has stopped all actions. It is looked at again until it expires. Written once."""
+    """Delayed: an operator has stopped all actions. The decision is examined again until it expires. Written once."""
     AWAITING_APPROVAL = "awaiting_approval"
-    """Not yet: a person must approve it before it expires. Written once."""
+    """Delayed: an operator must approve it before it expires. Written once."""
 
     STARTED = "started"
-    """About to be carried out. Written before anything is done, so that a crash in between is seen."""
+    """The action begins. Written before it is carried out, so that a crash during the action is detected."""
     DONE = "done"
-    """Carried out, and the scheduler, asked again, shows the effect."""
+    """Carried out, and the scheduler shows the effect."""
     SHADOWED = "shadowed"
     """Not carried out: its action is in shadow mode."""
     REFUSED = "refused"
     """Not carried out: a guardrail or the state of the job forbids it."""
     EXPIRED = "expired"
-    """Not carried out: too late."""
+    """Not carried out: the decision expired."""
     FAILED = "failed"
-    """Tried; the scheduler refused, or does not show the effect."""
+    """The scheduler refused it, or does not show the effect."""
     UNVERIFIED = "unverified"
-    """A crash came between `started` and the result, or the scheduler could not be asked: nothing more is done."""
+    """A crash occurred between `started` and the result, or the scheduler was unreachable. Nothing more is done."""
 
     @property
     def final(self) -> bool:
-        """True where nothing more will be done about the decision."""
+        """Whether the outcome is final."""
         return self not in {Outcome.DEFERRED, Outcome.STOPPED, Outcome.AWAITING_APPROVAL, Outcome.STARTED}
 
 
 class DecisionResult(Record, frozen=True, kw_only=True):
-    """One step in the life of a decision. Key: the job or node that the decision is about.
+    """One step of a decision. Key: the job or node that the decision is about.
 
     Attributes:
         id: Decision id and outcome.
-        decision_id: The decision.
+        decision_id: Id of the decision.
         action: Its action.
-        job: Its job; empty for an action on a node that no job led to.
+        job: Its job; empty for an action on a node that no job caused.
         attempt: Its attempt.
         incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
         cause: Its cause, for budgets.
-        node: The node that was acted on; for actions on a job, the node that the action was held against, where there is one and its
-            own evidence confirms the fault.
-        user: Whose hourly share it counts against, as the scheduler calls the user; empty where it was not asked or does not know.
+        node: Node of the action; for actions on a job, the suspect node if its own evidence confirms the fault.
+        user: User whose hourly share it counts against, by the scheduler's name; empty where not known.
         time: When it was written, in seconds since 1970.
-        outcome: What became of it.
-        detail: Why, in one sentence.
-        seen: What the scheduler showed afterwards (`state`, `nodes`, …).
+        outcome: Outcome.
+        detail: Reason, in one sentence.
+        seen: State at the scheduler afterwards (`state`, `nodes`, …).
         actuator: `slurm`, `local`, ….
     """
 

@@ -26,7 +26,7 @@ class DurationMode(msgspec.Struct, frozen=True):
 class Estimate(Record, frozen=True, kw_only=True):
     """Duration and utilisation that a job will probably have (SchedMate §3.1). Key: the job. Unknown is null, never a guess.
 
-    Of one attempt the highest revision is in force.
+    The highest revision of an attempt is valid.
 
     Attributes:
         id: Follows from the input position.
@@ -45,10 +45,10 @@ class Estimate(Record, frozen=True, kw_only=True):
         remaining_high_s: Upper end of the interval.
         done: Share of the work that is done, 0 to 1.
         gpu_utilisation: Expected utilisation, in percent.
-        similar_jobs: The past jobs that it rests on.
+        similar_jobs: Past jobs that were used.
         model: Version of the trained model that answered; empty for other methods.
-        method: `progress`, `resubmission`, `similar` or `predictor`; `unknown` where an estimate is taken back.
-        evidence: The report that it rests on.
+        method: `progress`, `resubmission`, `similar` or `predictor`; `unknown` if an estimate is withdrawn.
+        evidence: The report that was used.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Topic `failures`: what the failure handler found."""
+"""Topic `failures`: verdicts on failures."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from .recovery_action import RecoveryAction
 
 
 class ErrorType(StrEnum):
-    """Whose fault it is (SchedMate §3.3); `none` takes a verdict back, `unknown` is an honest answer."""
+    """Error type of a failure (SchedMate §3.3). `none` retracts a verdict; `unknown` means that the evidence does not suffice."""
 
     INFRASTRUCTURE = "infrastructure"
     FRAMEWORK = "framework"
@@ -34,10 +34,10 @@ class Component(StrEnum):
 
 
 class FailureSource(StrEnum):
-    """What a verdict rests on, and what may confirm or contradict it."""
+    """Source of a verdict, or of evidence for or against it."""
 
     SIGNATURE = "signature"
-    """A line that the catalogue of signatures knows."""
+    """A line that matches a signature."""
     TRACEBACK = "traceback"
     """The exception that ended the program."""
     EXIT = "exit"
@@ -49,7 +49,7 @@ class FailureSource(StrEnum):
     GPU_METRICS = "gpu-metrics"
     """The samples of the node's GPUs."""
     NONE = "none"
-    """Nothing: the record takes an earlier verdict back."""
+    """None: the record retracts an earlier verdict."""
 
 
 RULES = "rules"
@@ -57,7 +57,7 @@ RULES = "rules"
 
 
 class Opinion(msgspec.Struct, frozen=True, kw_only=True):
-    """What the rules or a language model state about one attempt, before both are combined.
+    """Opinion of the rules or of a language model on an attempt, before both are combined.
 
     Attributes:
         by: `rules`, or the name of the model.
@@ -100,25 +100,25 @@ class Failure(Record, frozen=True, kw_only=True):
         node_evidence: True where that node's own log or its GPU samples confirm the fault. What a job prints is no such evidence.
         drain: Where `node_evidence` is true: whether one of the events on that node is fatal and on the list of those that may lead to a
             drain. Null where there is no such evidence.
-        recovery_action: What the driver of the faulty GPU on that node states last that it needs; null where it states nothing.
+        recovery_action: Recovery action that the driver of the faulty GPU on that node reported last; null where there is none.
         rank: Rank that printed it.
         root: The line that explains the failure; null where the log has none (for example, killed from outside).
-        message: What an operator should read: the root line's message, or what else is known.
-        error_type: Whose fault it is.
-        faulty_component: What is faulty; `none` unless the type is infrastructure.
-        restartable: Would the unchanged job plausibly succeed if started again, perhaps elsewhere? Null where not known.
+        message: Message for the operator: that of the root line, or what else is known.
+        error_type: Error type.
+        faulty_component: Faulty component; `none` unless the type is infrastructure.
+        restartable: Whether the unchanged job would plausibly succeed after a restart, possibly on another node; null where not known.
         confidence: 0 to 1.
-        source: What the verdict rests on.
+        source: Source of the verdict.
         confirmed_by: Evidence of nodes that confirms it: `node-logs`, `gpu-metrics`.
         contradicted_by: Evidence of nodes that contradicts it.
         signature: Name of the catalogue entry or of the exception class; what counts as one root cause.
-        final: True once the attempt has ended; false while the job may still go on.
+        final: True if the attempt has ended; false while the job may continue.
         exit_code: Exit code of the attempt, where known.
         signal: Signal that ended it, where known.
         step: Training step that the attempt had reached, as far as its log was read by then; null where not known, and where
             the counter fell back within the attempt.
         epoch: The epoch of that step.
-        evidence: Lines that the verdict rests on, the root first.
+        evidence: Lines that support the verdict, the root first.
         summary: One plain sentence for the operator, written by a language model; empty where none was asked or its answer differs.
         opinions: The opinions that were combined into this verdict, first that of the rules; empty where no model answered.
     """

@@ -13,19 +13,19 @@ class Feedback(Record, frozen=True, kw_only=True):
     """A person's account of why an attempt failed. It is shown with the verdict and changes no decision. Key: the job.
 
     Attributes:
-        id: Follows from the attempt, the user and the time. The newest word on an attempt counts.
+        id: Follows from the attempt, the user and the time. The newest feedback on an attempt is valid.
         job: The job.
         attempt: The attempt.
         incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
         time: When it was written, in seconds since 1970.
-        user: Who wrote it: the user of the operating system, as the command line saw it.
-        cause: What failed: the name of a signature, or a new name.
-        error_type: Whose fault it was; `unknown` where the person named none.
-        component: What was faulty; `none` where the person named none.
+        user: Author: the user of the operating system.
+        cause: Name of a signature, or a new name.
+        error_type: Error type; `unknown` if none was given.
+        component: Faulty component; `none` if none was given.
         line: The line that explains the failure, as it was printed.
         verdict_id: The verdict that it corrects; empty where there was none.
         verdict: The cause that the verdict named.
-        comment: Anything else.
+        comment: Free text.
     """
 
     id: DecisionId

@@ -1,4 +1,4 @@
-"""Topic `gpu-activity`: what the GPUs that a job holds on a node do."""
+"""Topic `gpu-activity`: activity of a job's GPUs on a node."""
 
 from enum import StrEnum
 
@@ -8,12 +8,12 @@ from .base import Record
 
 
 class GpuState(StrEnum):
-    """What a GPU does, over half a minute or longer."""
+    """Activity of a GPU over at least half a minute."""
 
     WORKING = "working"
     """It computes."""
     WAITING = "waiting"
-    """A kernel runs and touches no memory: it waits for something that does not come, as a collective does for a lost peer."""
+    """A kernel runs without access to memory, as a collective that waits for a lost rank."""
     IDLE = "idle"
     """No kernel runs."""
     VACANT = "vacant"
@@ -23,12 +23,12 @@ class GpuState(StrEnum):
 
 
 class GpuSpan(msgspec.Struct, frozen=True, kw_only=True):
-    """One GPU, and how long it has been doing what it does.
+    """The activity of a GPU, and its start.
 
     Attributes:
         gpu: NVML index.
-        state: What it does.
-        since: From when on without an exception, in seconds since 1970.
+        state: Activity.
+        since: Start of the activity, in seconds since 1970.
         rank: The job's rank on it, where its process names one; null also where several ranks share it.
     """
 
@@ -41,8 +41,8 @@ class GpuSpan(msgspec.Struct, frozen=True, kw_only=True):
 class GpuActivity(Record, frozen=True, kw_only=True):
     """The GPUs of one attempt of a job on one node. Key: the job.
 
-    Written when one of them changes what it does, 1, 2, 4 and 8 minutes later, then every ten minutes, and without `gpus` when the
-    attempt has ended. It holds until `time`, no longer: where samples stay away, nothing comes.
+    Written when the activity of one changes, 1, 2, 4 and 8 minutes later, then every ten minutes, and without `gpus` when the
+    attempt has ended. It is valid until `time`. Without samples no record is written.
 
     Attributes:
         id: Follows from the job, the node and the place of the sample.
@@ -50,7 +50,7 @@ class GpuActivity(Record, frozen=True, kw_only=True):
         attempt: Restart count.
         incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
         node: Host.
-        time: Of the newest sample, in seconds since 1970.
+        time: Time of the newest sample, in seconds since 1970.
         gpus: The GPUs, by index.
         working_s: GPU-seconds that the attempt's GPUs here have worked so far.
         waiting_s: GPU-seconds in a kernel that waits.

@@ -1,7 +1,7 @@
 """How ids follow from input.
 
-Every record made carries an id that is a function of what it was made from. Made twice, after a crash or a replay, it is the
-same record, and every reader can recognise the repeat.
+The id of a derived record is a function of its input. A record that is made again after a crash or a replay has the same id, so readers
+recognise the repeat.
 """
 
 from .base import Position

@@ -1,7 +1,7 @@
 """Incarnations: which of several jobs with one id a record is about.
 
 Schedulers use ids again: Slurm's wrap or start over when a controller loses its state, and a Kubernetes Job can be deleted and created
-under its old name. An incarnation is a text that distinguishes such jobs. Who knows it puts it into a record:
+under its old name. An incarnation is a text that distinguishes such jobs. Its sources are:
 
 - Slurm's watcher: the submit time.
 - Kubernetes: the uid of the first object of a lineage.
@@ -21,7 +21,7 @@ SEPARATOR = "@"
 
 
 class JobReference(NamedTuple):
-    """A job as a person names it.
+    """A job id as entered by a person.
 
     Attributes:
         job: The scheduler's job id.

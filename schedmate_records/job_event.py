@@ -55,7 +55,7 @@ class JobEvent(Record, frozen=True, kw_only=True):
             known.
         command: Command line or script name.
         directory: Working directory.
-        user: Who submitted it, or runs it.
+        user: User who submitted or runs it.
         branch: Version-control branch of the directory, where known.
         name: Job name, as its user chose it.
         partition: Partition or queue; several, separated by commas, while the job may start in any of them.
@@ -63,7 +63,7 @@ class JobEvent(Record, frozen=True, kw_only=True):
         node_count: Nodes that it asks for, or holds; null where not known.
         cpus: CPUs of the whole job; null where not known.
         memory_gib: Memory of the whole job in GiB; null where not known.
-        time_limit_s: The scheduler ends the job after so many seconds of running; null for no limit, or where not known.
+        time_limit_s: Time limit, in seconds of running time; null for no limit, or where not known.
         workload: `submitted`: what the job trains, as its source shows; null if the source was not read. `described`: the same with what a
             language model found since; of the attempt that there was by then.
         rank: `rank_started` and `rank_ended` only: the rank that a pipe runs.
@@ -72,9 +72,9 @@ class JobEvent(Record, frozen=True, kw_only=True):
         state: `ended` only: the scheduler's own word (`FAILED`, `TIMEOUT`, `NODE_FAIL`, `OUT_OF_MEMORY`, `CANCELLED`, `COMPLETED`).
         packed_with: `packed` and `unpacked`: the job that was packed with this one, or left. Each of the two jobs gets its own event.
         newcomer: `packed` only: true for the job that was packed later, false for the one that already ran.
-        lines: `lines_lost` only: how many lines were given up.
+        lines: `lines_lost` only: number of lost lines.
         sluid: Slurm's id of this run of the job, by which its control groups may be named; empty where there is none.
-        detail: Anything worth a person's reading.
+        detail: Further information for people.
     """
 
     id: str

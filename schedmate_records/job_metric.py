@@ -1,4 +1,4 @@
-"""Topic `job-metrics`: what the metric tracker found."""
+"""Topic `job-metrics`: progress of jobs."""
 
 import msgspec
 
@@ -39,8 +39,8 @@ class JobMetric(Record, frozen=True, kw_only=True):
         step_total: The end of that counter, `N` in `step k/N`: of the whole training or of an epoch.
         epoch: Epoch of the newest report.
         epoch_total: The end of that counter, `N` in `epoch k/N`.
-        left_s: Seconds that remain as the log itself expects: of the whole training or of an epoch.
-        step_time_s: Seconds per training iteration: the median over the newest reports, outliers out.
+        left_s: Remaining seconds as the log states them: of the whole training or of an epoch.
+        step_time_s: Seconds per training iteration: the median over the newest reports without outliers.
         throughput: Median throughput, in `throughput_unit`.
         throughput_unit: `samples/s`, `tokens/s`, `it/s`, with `/gpu` where the log gives it per device.
         loss: Newest training loss that was printed; null also where it is no number.
@@ -50,7 +50,7 @@ class JobMetric(Record, frozen=True, kw_only=True):
         confidence: 0 to 1.
         method: How step time was obtained: `stated`, `rate`, `timestamps`, `arrival`, `model` (stated, by a language
             model's reading that the clock confirms) or `unknown`.
-        reports: Number of reports that the medians rest on.
+        reports: Number of reports used for the medians.
         since: Arrival of the oldest of those reports, in seconds since 1970.
         since_step: Its training step.
         over_ranks: The job's step time over all its ranks; null for one rank, and in most records of many ranks.

@@ -12,12 +12,13 @@ class Lines(Record, frozen=True, kw_only=True):
     numbers the same pieces in the same way.
 
     Attributes:
-        producer: Who numbered the pieces. Numbers are compared only within one producer; a restarted one keeps its name.
+        producer: Name of the producer that numbered the pieces. Numbers are compared only within one producer. A restarted producer keeps
+            its name.
             Empty where pieces are not numbered (plain text values, Vector, Fluent Bit).
         seq: Number of this chunk, counted from 0 by the producer.
         first_line: Line number of `lines[0]`, counted from 1, newlines only. 0 where not known.
         first_piece: Number of `lines[0]`, counted from 1, every piece. Grows by one a piece. 0 where not known.
-        lines: The pieces. Bytes that are not UTF-8 are written as `\xNN`. Empty: nothing has come until `time`, which shows a silence.
+        lines: The pieces. Bytes that are not UTF-8 are written as `\xNN`. Empty: no piece arrived until `time`.
         time: Arrival time of the first piece, in seconds since 1970.
         after_ms: Arrival of each piece after `time`, in milliseconds; empty where all arrived together.
         cut: Indices of pieces that go on in the next piece.
@@ -39,7 +40,7 @@ class Lines(Record, frozen=True, kw_only=True):
 
 
 class LogChunk(Lines, frozen=True, kw_only=True):
-    """What one stream of one rank of a job printed. Key: the job.
+    """Lines of one stream of one rank of a job. Key: the job.
 
     Attributes:
         job: The scheduler's job id.
@@ -47,7 +48,7 @@ class LogChunk(Lines, frozen=True, kw_only=True):
         incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
         node: Host that ran the rank; empty where not known.
         rank: Global rank; 0 for a job of one process.
-        stream: `stdout` or `stderr` (`stdout` where the two were merged before they reached us).
+        stream: `stdout` or `stderr` (`stdout` if both were merged).
     """
 
     job: str

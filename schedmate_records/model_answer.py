@@ -9,7 +9,7 @@ from .failure import Component, ErrorType
 
 
 class Certainty(StrEnum):
-    """How sure a model calls itself."""
+    """Certainty that a model states."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -21,10 +21,10 @@ class FailureAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         failed: Whether the attempt failed.
-        error_type: Whose fault the failure is; `none` for an attempt that did not fail.
-        faulty_component: What is faulty; `none` unless the type is infrastructure.
+        error_type: Error type; `none` for an attempt that did not fail.
+        faulty_component: Faulty component; `none` unless the type is infrastructure.
         restartable: Whether starting the unchanged job again helps; null where the model does not know.
-        certainty: How certain the model states to be.
+        certainty: Certainty that the model states.
         root: The line that explains the failure; null for none, or where the model named a line that it was not shown.
         progress_after: Number of lines that report progress after the root line, of those that the model was shown.
         summary: One plain sentence for the operator.
@@ -48,7 +48,7 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelAnswer(Record, frozen=True, kw_only=True):
-    """An answer of a language model about a failure. Key: the job. It is a hint: the worker that reads it decides what follows.
+    """An answer of a language model about a failure. Key: the job. A worker decides how it is used.
 
     Attributes:
         id: Follows from what was asked about, the model and the prompt.
@@ -61,9 +61,9 @@ class ModelAnswer(Record, frozen=True, kw_only=True):
         model: Name of the model.
         prompt: Version of the prompt.
         failure: The answer to a `failure` question.
-        lines: The lines that it rests on, of those that the model was shown.
-        trusted: Whether at least half of the model's answers agree with the rules where these are likely right. One that is not decides
-            nothing.
+        lines: Lines that it cites, of those that the model was shown.
+        trusted: Whether at least half of the model's answers agree with the rules where these are likely right. An untrusted answer
+            decides nothing.
         node: Host that printed them; empty where not known.
         rank: Rank that printed them.
         stream: `stdout` or `stderr`.

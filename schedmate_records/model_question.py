@@ -1,4 +1,4 @@
-"""Topic `model-questions`: what language models are asked about jobs. Read by model workers, which fetch the lines themselves."""
+"""Topic `model-questions`: questions to language models about jobs. Model workers read it and fetch the lines."""
 
 from enum import StrEnum
 
@@ -16,11 +16,11 @@ class QuestionKind(StrEnum):
 
 
 class ChunkReference(msgspec.Struct, array_like=True, frozen=True):
-    """A chunk of lines, by its place.
+    """Reference to a chunk of lines.
 
     Attributes:
-        offset: Its offset.
-        line: Number of its first line; 0 where it is not known: the chunk itself may have it.
+        offset: Kafka offset.
+        line: Number of its first line; 0 where only the chunk contains it.
     """
 
     offset: int
@@ -42,15 +42,15 @@ class StreamReference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CandidateCause(msgspec.Struct, frozen=True, kw_only=True):
-    """One cause that the rules weighed.
+    """A cause that the rules considered.
 
     Attributes:
         line: The line that shows it; null for the end of the attempt itself.
         cause: Name of the catalogue entry or of the exception class.
-        error_type: Whose fault it would be.
-        faulty_component: What would be faulty.
+        error_type: Error type of the cause.
+        faulty_component: Faulty component of the cause.
         confidence: 0 to 1.
-        survived: Whether the job went on after it, as far as the rules see.
+        survived: Whether the job continued after it, according to the rules.
     """
 
     line: Evidence | None = None
@@ -69,7 +69,7 @@ class FailureFacts(msgspec.Struct, frozen=True, kw_only=True):
         signal: Signal that ended it; null for none.
         state: The scheduler's final state; empty where not known.
         verdict: The opinion of the rules; null where they have no verdict.
-        candidates: Causes that the rules weighed, the likeliest first.
+        candidates: Causes that the rules considered, the most likely first.
         findings: What the nodes of the attempt reported, one finding each.
     """
 
@@ -127,7 +127,7 @@ class ModelQuestion(Record, frozen=True, kw_only=True):
         kind: `failure`: why an attempt failed, if it did; `format`: what the lines of the stream mean.
         about: The id of the rules' verdict, empty where they have none; or the fingerprint of the format.
         revision: Revision of that verdict; 0 for none, and for a format.
-        time: Arrival of the newest line that it rests on, in seconds since 1970.
+        time: Arrival of the newest line in the question, in seconds since 1970.
         topic: The topic (or, for a stored file, its name) that holds the chunks.
         partition: Their partition, and that of the job's state, where the answer belongs.
         chunks: The chunks to look at, oldest first.

@@ -1,4 +1,4 @@
-"""Topic `node-findings`: what a node's log or its GPUs show, for a job or for no job."""
+"""Topic `node-findings`: findings from a node's log or its GPUs."""
 
 from enum import StrEnum
 
@@ -8,20 +8,20 @@ from .recovery_action import RecoveryAction
 
 
 class Severity(StrEnum):
-    """How bad it is. Only `fatal` makes a verdict by itself."""
+    """Severity of a finding. Only `fatal` is sufficient for a verdict."""
 
     FATAL = "fatal"
-    """Ends the jobs that use what is faulty."""
+    """Ends the jobs that use the faulty component."""
     ERROR = "error"
     """May end a job."""
     WARNING = "warning"
-    """Worth an operator's eye."""
+    """An operator should look at it."""
     INFO = "info"
-    """Nothing was found, though it was looked for."""
+    """No fault was found."""
 
 
 class NodeFinding(Record, frozen=True, kw_only=True):
-    """One sign of trouble on a node (or, once a job, that there was none). Key: the job that ran there then; empty where none did.
+    """A fault on a node, or, once per job, that none was found. Key: the job on the node at that time; empty if there was none.
 
     A finding that concerns several jobs is written for each. A repeat within minutes is written the 10th, the 100th, … time.
 
@@ -32,25 +32,25 @@ class NodeFinding(Record, frozen=True, kw_only=True):
         incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
         node: Host.
         time: When it was seen first, in seconds since 1970.
-        since: `info` only: from when on it was looked for without a gap.
+        since: `info` only: start of the uninterrupted observation.
         gpu: NVML index; null where it concerns no GPU, or names none.
         device: PCI address, where it names one.
         event: The driver's event, as `Xid 149 NETIR_BER_EVENT`; empty where it is none of a driver that numbers its events.
         link: Number of the NVLink or port that the event names.
         recommended_action: Action that the driver's vendor recommends for the event, such as `reset_gpu`; empty where not known.
-        recovery_action: What the driver states that the GPU needs now (Xid 154, or NVML); null where it states nothing.
+        recovery_action: Recovery action that the driver reports (Xid 154, or NVML); null where there is none.
         drain: True where the event is on the list of those that may lead to a drain of the node.
         signature: Name of the catalogue entry, or of the counter that grew.
         kind: Place in the graph of causes and consequences.
-        severity: How bad it is.
-        error_type: Whose fault it is.
-        component: What is faulty.
-        restartable: Would a job that it ended succeed elsewhere? Null where not known.
+        severity: Severity.
+        error_type: Error type.
+        component: Faulty component.
+        restartable: Whether a job that it ended would succeed on another node; null where not known.
         confidence: 0 to 1.
-        place: The line; for a sample of a GPU, a sentence of ours at the sample's place.
-        jobs: Jobs that it is written for: those that it names (by control group, by the processes on the GPU), else all on the node then.
-            With several jobs here, it may be about another job. Written again, under the same id, when that changes.
-        times: How often it was seen.
+        place: The line; for a GPU sample, a description at the position of the sample.
+        jobs: Jobs that it is written for: those that it names (by control group or by processes on the GPU), else all jobs on the node at
+            that time. With several jobs, it may concern another one. It is written again, with the same id, when the list changes.
+        times: Number of occurrences.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Topic `approvals`: people's commands to every bridge."""
+"""Topic `approvals`: operators' commands to all bridges."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -10,12 +10,12 @@ from .decision import DecisionId, Name, Sentence
 
 
 class Command(StrEnum):
-    """A command of a person to the bridges."""
+    """A command of an operator to the bridges."""
 
     APPROVE = "approve"
-    """Carry a waiting decision out."""
+    """Approve a waiting decision."""
     REJECT = "reject"
-    """Do not carry it out. It wins over an approval that has not been acted on."""
+    """Reject it. A rejection overrides an approval that has not been carried out."""
     STOP = "stop"
     """Begin no action until the stop is lifted."""
     RESUME = "resume"
@@ -23,22 +23,22 @@ class Command(StrEnum):
 
 
 class OperatorCommand(Record, frozen=True, kw_only=True):
-    """One command of a person. Key: the job; empty for `stop` and `resume`, which concern all.
+    """A command of an operator. Key: the job; empty for `stop` and `resume`, which concern all.
 
-    A command names what it is about, so it means the same in whatever order it is read and however often. Nothing here proves who
-    wrote it: every writer of the topic can act under any name.
+    A command names its target, so order and repetition do not matter. The record does not authenticate its author: every writer of the
+    topic can use any name.
 
     Attributes:
         id: Follows from the command, what it is about and the user.
         command: What to do.
-        about: The decision (`approve`, `reject`) or the id of the stop to lift (`resume`); empty for `stop`.
+        about: Id of the decision (`approve`, `reject`) or the id of the stop to lift (`resume`); empty for `stop`.
         job: The job of the decision. An approval that names another job has no effect.
-        user: Who wrote it: the user of the operating system, as the command line saw it, or the signed-in user of the page.
+        user: Author: the user of the operating system, or the signed-in user of the page.
         principal: The Kafka user or certificate that it was written with; empty where there is none.
-        host: Where it was written.
-        time: When, in seconds since 1970.
+        host: Host on which it was written.
+        time: Time of the command, in seconds since 1970.
         expires: It has no effect after this time; null: never.
-        reason: Why, in one sentence.
+        reason: Reason, in one sentence.
     """
 
     id: Annotated[str, Meta(max_length=2048)]

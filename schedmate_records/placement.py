@@ -7,8 +7,8 @@ from .incarnation import JobReference
 class Placement(Record, frozen=True, kw_only=True):
     """An attempt of a job is on a node. Key: the node. Written when it is first known, every hour while it lasts, and when it ends.
 
-    Of two records of one stay, the earlier `since` and the later `seen` hold, whichever comes first. A given `until` holds until a later
-    record shows the attempt there at that time or after it: a pipe had reported an end that a scheduler contradicts.
+    Of several records of one stay, the earliest `since` and the latest `seen` are valid. `until` is valid unless a later record shows the
+    attempt on the node at or after that time, as when a scheduler contradicts a pipe.
 
     Attributes:
         job: The scheduler's job id.

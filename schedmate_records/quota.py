@@ -1,4 +1,4 @@
-"""Topic `quotas`: how many GPUs spot jobs may have."""
+"""Topic `quotas`: quotas of spot jobs."""
 
 import msgspec
 
@@ -6,15 +6,15 @@ from .base import Record
 
 
 class OrganisationDemand(msgspec.Struct, frozen=True, kw_only=True):
-    """What the high-priority jobs of one organisation have, and will want in the guaranteed hours. All in GPUs.
+    """Current and forecast demand of the high-priority jobs of one organisation, in GPUs.
 
     Attributes:
         organisation: Its account, partition, quality of service or user, whichever `spot.organisation` names.
-        in_use: What its jobs hold.
-        waiting: What its jobs in the queue ask for.
-        peak: The most that they held and waited for at once since the last record.
-        median: Median of the forecast for the hour in which it is largest; null where nothing is forecast.
-        upper: What is not exceeded with the probability `guarantee`, in the hour in which that is largest; null likewise.
+        in_use: GPUs held by its jobs.
+        waiting: GPUs requested by its waiting jobs.
+        peak: Maximum of held and requested GPUs since the last record.
+        median: Median of the forecast for the hour in which it is largest; null without a forecast.
+        upper: `guarantee` quantile of the forecast for the hour in which it is largest; null without a forecast.
     """
 
     organisation: str
@@ -32,10 +32,10 @@ class BeyondQuota(msgspec.Struct, frozen=True, kw_only=True):
         job: The scheduler's job id.
         attempt: Its restart count.
         incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
-        gpus: What it asks for.
-        held: It is held for that.
-        fits: It is held, and fits now: it is to be let go.
-        since: Since when it waits, in seconds since 1970.
+        gpus: Requested GPUs.
+        held: Whether it is held for that reason.
+        fits: Whether it is held and fits now, so that it is released.
+        since: Start of its waiting time, in seconds since 1970.
     """
 
     job: str
@@ -48,30 +48,30 @@ class BeyondQuota(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Quota(Record, frozen=True, kw_only=True):
-    """The quota of spot jobs for one interval, and what it rests on (GFS, section 3.3). Key: the cluster. The unit is GPUs unless stated.
+    """The quota of spot jobs for one interval, and its inputs (GFS, section 3.3). Key: the cluster. The unit is GPUs unless stated.
 
     Attributes:
         id: `quota/<cluster>/<second>`: one for each interval.
         cluster: The cluster.
         time: Beginning of the interval, in seconds since 1970.
         until: Its end. After it the quota has no effect.
-        quota: GPUs that spot jobs may have in all; null where it cannot be determined.
-        reason: What bounds it, or why there is none.
-        available: What high-priority jobs will not want in the guaranteed hours (Eq. 9).
+        quota: Total GPUs that spot jobs may use; null where it cannot be determined.
+        reason: What limits it, or why there is none.
+        available: GPUs that high-priority jobs will not use in the guaranteed hours (Eq. 9).
         safety: The safety coefficient eta (Eq. 11).
-        guarantee: Probability with which a spot job shall not be evicted within the guaranteed hours.
-        guaranteed_h: Hours that are guaranteed, and forecast.
+        guarantee: Target probability that a spot job is not evicted within the guaranteed hours.
+        guaranteed_h: Number of guaranteed and forecast hours.
         capacity: GPUs of all nodes that are up; null where the scheduler did not report it.
-        idle: Those without a job.
-        in_use: What high-priority jobs hold.
-        waiting: What high-priority jobs in the queue ask for.
-        spot_in_use: What spot jobs hold.
-        spot_waiting: What spot jobs in the queue ask for.
+        idle: GPUs without a job.
+        in_use: GPUs held by high-priority jobs.
+        waiting: GPUs requested by waiting high-priority jobs.
+        spot_in_use: GPUs held by spot jobs.
+        spot_waiting: GPUs requested by waiting spot jobs.
         eviction_rate: Evictions over evictions and guaranteed periods that were kept, in the last four hours.
-        longest_wait_s: For how long the spot job that waits longest has waited, in seconds.
-        forecaster: `boosted_trees`; `last_value` where too little is known; `present` where nothing is known and demand is assumed to stay
-            as it is; `none` where there is no forecast.
-        history_h: Hours of demand that the forecast rests on.
+        longest_wait_s: Longest waiting time of a spot job, in seconds.
+        forecaster: `boosted_trees`; `last_value` if the history is short; `present` if there is none and demand is assumed constant;
+            `none` without a forecast.
+        history_h: Hours of demand used for the forecast.
         organisations: Demand by organisation, the largest first.
         beyond: Spot jobs that do not fit into the quota, and those that are held for that.
     """

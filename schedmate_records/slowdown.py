@@ -1,4 +1,4 @@
-"""Topic `slowdowns`: what the interference monitor found."""
+"""Topic `slowdowns`: slowdowns of packed jobs."""
 
 from .base import Evidence, Record
 
@@ -10,17 +10,17 @@ class Slowdown(Record, frozen=True, kw_only=True):
 
     Attributes:
         id: Follows from the position of the packing event.
-        job: The job that was there first and is slowed.
+        job: The slowed job, which ran first.
         attempt: Its restart count.
         incarnation: Which job of this id it is (`schedmate_records/incarnation.py`); empty where not known.
         packed_job: Id of the job that was packed later.
-        node: Where both run.
+        node: Node on which both run.
         time: Arrival of the report that completed the measurement.
         before_s: Median seconds per step before the packing.
         after_s: Seconds per step after the packing: of the newest reports, or of the spans since its warm-up where these are longer.
         ratio: Throughput after over throughput before, `before_s / after_s`.
         threshold: The ratio below which this record is made.
-        confidence: How sure it is that the ratio is below the threshold, by a rank test; at least 0.95.
+        confidence: Confidence that the ratio is below the threshold, by a rank test; at least 0.95.
         recovered: Throughput after the packing's end over throughput before it; null until that was measured.
         steps_after: Steps that the job made between the packing and the measurement.
         evidence: A report before and a report after.

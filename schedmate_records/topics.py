@@ -1,4 +1,4 @@
-"""The topics: what each is called, which record it holds, and what its messages are keyed by."""
+"""The topics: names, types of records and message keys."""
 
 from dataclasses import dataclass
 
@@ -81,7 +81,7 @@ BY_RECORD: dict[type[Record], Topic] = {topic.record: topic for topic in reverse
 
 
 def topic_of(record: Record) -> Topic:
-    """Return the topic that `record` is written to. What producers of logs report has its own: every user may write there."""
+    """Return the topic that `record` is written to. Reports of log producers have a topic of their own, to which every user may write."""
     if isinstance(record, JobEvent) and record.kind in PRODUCER_EVENTS.get(record.scheduler, ()):
         return BY_NAME["pipe-events"]
     return BY_RECORD[type(record)]

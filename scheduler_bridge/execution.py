@@ -54,7 +54,7 @@ class Execution:
             self._keep_stacks(decision)
         checked = self._check(decision) if decision.action is Action.DRAIN else None
         if checked and checked.passed:
-            self._journal.conclude(decision, Objection("check", f"{decision.node} is well: {checked.detail}"))
+            self._journal.conclude(decision, Objection("check", f"{decision.node} is healthy: {checked.detail}"))
             return None
         return checked.detail if checked else ""
 
@@ -96,13 +96,13 @@ class Execution:
             return
         self.outage.succeeded()
         if effects.shows(decision, seen):
-            detail = "the scheduler, asked later, shows the effect"
+            detail = "the scheduler shows the effect"
             approved = self._approved(decision)
             self._journal.record(decision, Outcome.DONE, f"{approved}; {detail}" if approved else detail, seen)
         elif effects.drains(decision, seen):
             self._journal.wait(decision, Wait(f"jobs still run on {decision.node}"))
         elif not may_act:
-            self._journal.wait(decision, Wait("the scheduler did not answer in the middle of the act"))
+            self._journal.wait(decision, Wait("the scheduler did not answer during the action"))
         elif isinstance(seen, JobView) and effects.is_undecided(decision, seen):
             self._journal.wait(decision, Wait(f"job {decision.job} is stopping"))
         elif isinstance(seen, JobView) and effects.is_half_done(decision, seen):
@@ -174,7 +174,7 @@ class Execution:
         elif isinstance(against, Wait):
             self._journal.wait(decision, against)
         else:
-            detail = f"interrupted, and the scheduler does not show the effect; it is not done again: {against.reason}"
+            detail = f"interrupted, and the scheduler does not show the effect; it is not repeated: {against.reason}"
             self._journal.record(decision, Outcome.UNVERIFIED, detail, seen)
 
     def _evict_in_grace(self, decision: Decision, job: JobView) -> None:

@@ -24,7 +24,7 @@ class BridgeMetrics:
             "Actions of the last hour that count towards a limit: of the cluster, of the user with most, and against the node with most.",
             ["scope"],
         )
-        self.scheduler_away = make.counter("scheduler_away", "Questions that the scheduler did not answer.")
+        self.scheduler_away = make.counter("scheduler_away", "Queries that the scheduler did not answer.")
         for outcome in Outcome:
             if outcome.final:
                 self.outcomes.labels(outcome.value)

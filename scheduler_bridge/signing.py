@@ -80,7 +80,7 @@ class SigningKeys:
                 continue
             found = _LINE.fullmatch(line.strip())
             if found is None or len(found[2]) < LEAST or found[1] in secrets:
-                what = f"an id of its own and a secret of {LEAST} characters at least, such as `openssl rand -hex 32` prints"
+                what = f"a unique id and a secret of at least {LEAST} characters, such as `openssl rand -hex 32` prints"
                 raise SigningKeyError(f"{file}, line {number}: expected {what}")
             secrets[found[1]] = found[2].encode()
         if not secrets:

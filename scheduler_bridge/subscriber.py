@@ -139,7 +139,7 @@ class Subscription:
                 return None
             except KafkaError as error:
                 raise SubscriptionError(
-                    f"expected to read decision-results, got {error!r}: give the right to read it, or ask for everything"
+                    f"expected to read decision-results, got {error!r}: grant the right to read it, or read all decisions"
                 ) from error
             self._reading_results.succeeded()
             self._waiting.popleft()
@@ -237,7 +237,7 @@ class Subscription:
         try:
             self._consumer.commit(wanted, timeout_ms=COMMIT_MS)
         except MEMBERSHIP_ERRORS:
-            log.info("partitions_moved", detail="their new owner gets again what was not committed")
+            log.info("partitions_moved", detail="the new owner gets uncommitted records again")
             return
         except RetriableError as error:  # it did not answer, or died while it was asked
             log.warning("not_committed", error=repr(error), detail="the next commit includes it")

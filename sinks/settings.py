@@ -15,18 +15,16 @@ class ClickHouseSettings(BaseModel, frozen=True, extra="forbid"):
     ssl_cafile: str = Field("", description="Certificate authority of https://, PEM; empty: the system's own.")
     reader: str = Field(
         "",
-        description="User of queries and of the page, who needs only SELECT, such as schedmate-reader; empty: the user of url.",
+        description="User for queries and the page, such as schedmate-reader. It needs only SELECT. Empty: the user of url.",
     )
     reader_password_file: Path | None = Field(None, description="A file that holds the password of reader.")
-    retention_days: PositiveInt = Field(90, description="How long rows are kept.")
+    retention_days: PositiveInt = Field(90, description="Days for which rows are kept.")
     job_lines_days: NonNegativeInt = Field(
-        0, description="How long the lines of jobs are kept for `schedmate logs`; 0: they are not stored."
+        0, description="Days for which lines of jobs are kept for `schedmate logs`; 0: lines are not stored."
     )
-    job_lines_mb: PositiveFloat = Field(
-        200.0, description="Megabytes of lines that are stored of each job and day (UTC)."
-    )
-    batch_rows: PositiveInt = Field(20_000, description="Messages that make a batch full.")
-    batch_seconds: PositiveFloat = Field(0.5, description="A batch is not waited for longer than this.")
+    job_lines_mb: PositiveFloat = Field(200.0, description="Maximum megabytes of lines stored per job and day (UTC).")
+    batch_rows: PositiveInt = Field(20_000, description="Maximum messages in a batch.")
+    batch_seconds: PositiveFloat = Field(0.5, description="Maximum seconds before a batch is written.")
 
 
 class RedisSettings(BaseModel, frozen=True, extra="forbid"):
@@ -35,7 +33,7 @@ class RedisSettings(BaseModel, frozen=True, extra="forbid"):
     url: str = Field("redis://localhost:6379/0", description="Address; rediss:// for TLS. Empty: Redis is not used.")
     ssl_cafile: str = Field("", description="Certificate authority of rediss://, PEM; empty: the system's own.")
     prefix: str = Field("schedmate:", description="Prefix of all keys.")
-    expire_days: PositiveFloat = Field(7.0, description="A job's state goes so long after its last change.")
+    expire_days: PositiveFloat = Field(7.0, description="Days after its last change at which a job's state expires.")
     job_series: NonNegativeInt = Field(
-        0, description="Running jobs that have Prometheus series of their own at the sink, at most; 0: none."
+        0, description="Maximum number of running jobs with their own Prometheus series at the sink; 0: none."
     )

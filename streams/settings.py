@@ -26,7 +26,7 @@ class KafkaSettings(BaseModel, frozen=True, extra="forbid"):
     ssl_certfile: str = Field("", description="Client certificate, PEM.")
     ssl_keyfile: str = Field("", description="Key of the client certificate, PEM.")
     partitions: PositiveInt = Field(
-        16, description="Partitions that `topics create` makes: so many workers can share the load."
+        16, description="Partitions of each topic that `topics create` makes: the maximum number of workers."
     )
     replication: PositiveInt = Field(1, description="Replication factor of each topic; 3 in production.")
     group: str = Field("schedmate", description="Prefix of SchedMate's consumer groups.")
@@ -38,35 +38,36 @@ class KafkaSettings(BaseModel, frozen=True, extra="forbid"):
 class ProducerSettings(BaseModel, frozen=True, extra="forbid"):
     """Pipe, collector and GPU agent."""
 
-    directory: Path = Field(STATE, description="Spool and checkpoints; one that survives a reboot.")
+    directory: Path = Field(STATE, description="Directory of spool and checkpoints. It must survive a reboot.")
     socket: str = Field(
         "",
-        description="Socket of the node's collector, which pipes hand their lines to; empty: /run/schedmate/collector.sock where that "
-        "exists and kafka.brokers is not set, else pipes write to Kafka.",
+        description="Socket of the node's collector, to which pipes send their lines. Empty: "
+        "/run/schedmate/collector.sock if it exists and kafka.brokers is not set; otherwise pipes write to "
+        "Kafka.",
     )
     spool_mb: PositiveInt = Field(
-        512, description="Disk budget of what could not be sent yet; past it lines are counted and lost."
+        512, description="Maximum megabytes of unsent lines on disk. Further lines are dropped and counted."
     )
     hold_seconds: NonNegativeFloat = Field(
         0.02,
-        description="How long a pipe may hold up the end of its job for acknowledgements, where 1 % of the job's time is not more.",
+        description="Seconds that a pipe may delay the end of its job for acknowledgements, or 1 % of the job's time if that is more.",
     )
     close_seconds: NonNegativeFloat = Field(
         5.0,
-        description="How long a collector, and a process that a pipe leaves in the background, wait at their end for acknowledgements.",
+        description="Seconds for which a collector, or the background process of a pipe, waits for acknowledgements at its end.",
     )
-    chunk_lines: PositiveInt = Field(500, description="Lines that make a chunk full.")
-    chunk_seconds: PositiveFloat = Field(0.5, description="A chunk is not waited for longer than this.")
-    gpu_seconds: PositiveFloat = Field(5.0, description="Interval between two GPU samples.")
-    scheduler_seconds: PositiveFloat = Field(1.0, description="Interval between two looks at the scheduler.")
+    chunk_lines: PositiveInt = Field(500, description="Maximum lines in a chunk.")
+    chunk_seconds: PositiveFloat = Field(0.5, description="Maximum seconds before a chunk is sent.")
+    gpu_seconds: PositiveFloat = Field(5.0, description="Seconds between two GPU samples.")
+    scheduler_seconds: PositiveFloat = Field(1.0, description="Seconds between two queries of the scheduler.")
     read_sources: bool = Field(
         False,
-        description="A Slurm watcher reads the source tree of each submitted job, as the job's user; run it as root.",
+        description="Whether a Slurm watcher reads the source tree of each submitted job, as the job's user. The watcher must run as root.",
     )
     ask_model: bool = Field(
         False,
-        description="Ask a language model (language_model.servers) for what the source of a job leaves unknown, while the job waits "
-        "and runs. Source text goes to that server.",
+        description="Whether a language model (language_model.servers) is asked about fields that the source of a job "
+        "leaves unknown. Source text goes to that server.",
     )
 
 
@@ -87,22 +88,25 @@ class LanguageModelSettings(BaseModel, frozen=True, extra="forbid"):
         (), description="Addresses such as http://host:8000/v1, separated by commas."
     )
     load: str = Field(
-        "", description="Directory or name of a model that a model worker loads with vLLM, instead of asking servers."
+        "", description="Directory or name of a model that a model worker loads with vLLM. Empty: servers are asked."
     )
-    load_tokens: PositiveInt = Field(16384, description="Tokens of a question and its answer, for a loaded model.")
+    load_tokens: PositiveInt = Field(
+        16384, description="Maximum tokens of a question and its answer, for a loaded model."
+    )
     load_options: Annotated[dict[str, Any], NoDecode, BeforeValidator(_object)] = Field(
         {}, description="Further arguments of vllm.LLM, as a JSON object."
     )
-    model: str = Field("", description="Name of the model; empty: the first one that a server serves.")
-    concurrency: PositiveInt = Field(4, description="Questions under way at a time, all servers together.")
-    timeout_seconds: PositiveFloat = Field(30.0, description="Time limit of one attempt at a question.")
-    attempts: PositiveInt = Field(3, description="Times that a question is asked at most.")
-    questions_per_job_hour: NonNegativeInt = Field(20, description="Questions of one job within an hour.")
-    questions_per_hour: NonNegativeInt = Field(500, description="Questions of all jobs within an hour.")
-    answers_kept: PositiveInt = Field(10_000, description="Answers that are remembered.")
+    model: str = Field("", description="Name of the model; empty: the server's first model.")
+    concurrency: PositiveInt = Field(4, description="Maximum questions in progress at a time, over all servers.")
+    timeout_seconds: PositiveFloat = Field(30.0, description="Time limit of one attempt at a question, in seconds.")
+    attempts: PositiveInt = Field(3, description="Maximum attempts at a question.")
+    questions_per_job_hour: NonNegativeInt = Field(20, description="Maximum questions about a job within an hour.")
+    questions_per_hour: NonNegativeInt = Field(500, description="Maximum questions about all jobs within an hour.")
+    answers_kept: PositiveInt = Field(10_000, description="Maximum answers kept in memory.")
     answer_seconds: PositiveFloat = Field(
-        900.0, description="Time limit of an answer; a model worker drops older questions."
+        900.0, description="Time limit of an answer in seconds; a model worker drops older questions."
     )
     answers_file: Path | None = Field(
-        None, description="File that stores answers (JSON lines), one per process; none: in memory only."
+        None,
+        description="File that stores answers (JSON lines), one per process; empty: answers are kept in memory only.",
     )

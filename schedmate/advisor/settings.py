@@ -16,25 +16,25 @@ class AdvisorSettings(BaseModel, frozen=True, extra="forbid"):
 
     history: Path = Field(
         STATE / "history.db",
-        description="File that holds the jobs that ended; made where there is none.",
+        description="File with the ended jobs; created if it does not exist.",
     )
     models: Path = Field(
         STATE / "advisor-models",
-        description="Directory of trained models; `current` in it is the one that answers where no past job is similar.",
+        description="Directory of trained models. The link `current` names the one used if no past job is similar.",
     )
     embedder: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")] = Field(
         "none",
-        description="Embedder of metadata records: onnx (ONNX Runtime on CPU), flag (FlagEmbedding on a GPU), or another one that is "
-        "installed; none: their words alone.",
+        description="Embedder of metadata records: onnx (ONNX Runtime on CPU), flag (FlagEmbedding on a GPU), or "
+        "another installed one; none: only their words.",
     )
     embedder_model: str = Field(
-        "", description="Directory or name of the embedding model; empty: BGE-m3, for `flag` alone."
+        "", description="Directory or name of the embedding model; empty: BGE-m3, only for `flag`."
     )
     vectors: Literal["memory", "redis"] = Field(
         "memory",
-        description="Where vectors of past jobs are kept: in each process, or in Redis (`redis.url`); its vector sets from Redis 8 on.",
+        description="Store of the vectors of past jobs: memory (in each process) or redis (`redis.url`; vector sets from Redis 8).",
     )
     train_hours: NonNegativeFloat = Field(
         24.0,
-        description="Hours between two looks whether that model has drifted; where it has, or there is none, one is trained. 0: never.",
+        description="Hours between two checks of the model. It is trained if it has drifted or does not exist. 0: never.",
     )

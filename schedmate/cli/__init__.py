@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 import schedmate
 from schedmate_records import UserError, in_words
 
+from ..services import logging
 from ..settings.secret_files import exposed_files
 from ..settings.settings import SettingsError, load
 from .console import print_line, warn
@@ -22,46 +23,46 @@ from .extras import missing_extra
 from .parameters import name_values
 
 COMMANDS = {
-    "demo": "Show it all on live jobs in one process; no server needed.",
-    "analyze": "Report what a stored log holds: progress, speed, verdict.",
-    "classify": "Give the class of every line of a log.",
-    "signatures": "Show what failures are known, and find them in a log.",
+    "demo": "Run the whole pipeline on small live jobs in one process; no server needed.",
+    "analyze": "Report the progress, speed and verdict of a stored log.",
+    "classify": "Print the class of every line of a log.",
+    "signatures": "List the known failure signatures, and find them in a log.",
     "watch": "Follow one log live.",
-    "pipe": "Pass a job's output through, and ship it to the node's collector, or to Kafka.",
+    "pipe": "Pass a job's output through, and ship a copy to the node's collector or to Kafka.",
     "collect": "Tail log files, and ship them to Kafka.",
     "gpu-agent": "Sample this host's GPUs, and ship the samples to Kafka.",
-    "watch-scheduler": "Ship what a scheduler does with its jobs to Kafka.",
+    "watch-scheduler": "Ship a scheduler's job events to Kafka.",
     "worker": "Run the processors on Kafka (Faust).",
     "model-worker": "Answer the workers' questions with a language model.",
     "sink": "Write results from Kafka to ClickHouse and Redis.",
     "bridge": "Turn verdicts into decisions, and decisions into a scheduler's actions.",
-    "spot": "Set how many GPUs spot jobs may have.",
-    "advisor": "Estimate how long submitted jobs will run.",
-    "import": "Fill the advisor's history with jobs of the past.",
-    "notify": "Send decisions and their results to people: webhook, Slack, e-mail.",
-    "formats": "Show, teach and exchange what the lines of log formats mean.",
-    "models": "Serve a language model, and check those that are configured.",
+    "spot": "Set the number of GPUs that spot jobs may use.",
+    "advisor": "Estimate the durations of submitted jobs.",
+    "import": "Import ended jobs into the advisor's history.",
+    "notify": "Send decisions and their results by webhook, Slack or e-mail.",
+    "formats": "Show, teach and exchange log formats.",
+    "models": "Serve a language model, and check the configured servers.",
     "topics": "Create, list and check the topics.",
     "acls": "Show and grant the rights that each program needs on Kafka.",
-    "dead-letters": "Show what could not be read, send it again, or pass a message over.",
-    "migrate": "Create ClickHouse's tables, or bring them up to date.",
+    "dead-letters": "Show unreadable messages, send them again, or skip one.",
+    "migrate": "Create or update the tables of ClickHouse.",
     "refill": "Fill tables of ClickHouse again from Kafka.",
-    "query": "Ask ClickHouse one of the usual questions, or any other.",
-    "export": "Hand a job's numbers to TensorBoard or MLflow.",
-    "advise": "Describe what a job trains, and estimate how long it runs.",
-    "web": "Serve a page: jobs, verdicts and decisions in a browser.",
+    "query": "Run a named query or your own SQL on ClickHouse.",
+    "export": "Export a job's metrics to TensorBoard or MLflow.",
+    "advise": "Describe what a job trains, and estimate its duration.",
+    "web": "Serve a web page with jobs, verdicts and decisions.",
     "logs": "Show and search the lines of a job.",
     "explain": "Explain why a job failed, on a page for a colleague.",
-    "report": "Show what a job requested and used, and a month's goodput.",
-    "status": "Show the present state of a job, or of all.",
+    "report": "Show what a job requested and used, or a month's goodput.",
+    "status": "Show the current state of one job or of all jobs.",
     "top": "Watch all jobs live in a terminal.",
-    "decisions": "Show decisions and what became of them; approve, reject, stop.",
-    "shadow-report": "Show what decisions in shadow mode would have done.",
+    "decisions": "Show decisions and their results; approve, reject, stop.",
+    "shadow-report": "Compare decisions in shadow mode with what happened.",
     "feedback": "Correct a verdict.",
     "simulate": "Replay a trace under scheduling policies.",
     "starts": "Estimate when each waiting job will start.",
-    "workload": "Make a synthetic trace for `simulate`, from a seed.",
-    "config": "Show the settings in force and where each came from.",
+    "workload": "Generate a synthetic trace for `simulate`.",
+    "config": "Show the current settings and their sources.",
 }
 
 MODULES = {"import": "import_jobs"}
@@ -133,23 +134,25 @@ def _version(wanted: bool) -> None:
 def schedmate_command(
     context: typer.Context,
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Settings file, TOML; see above.", show_default=False)
+        Path | None, typer.Option(metavar="FILE", help="Settings file (TOML).", show_default=False)
     ] = None,
     change: Annotated[
         list[str] | None, typer.Option("--set", metavar="SECTION.NAME=VALUE", help="Change one setting.")
     ] = None,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Read what GPU training jobs already print, understand it while it streams, and send decisions to the scheduler.
+    """Read the output of GPU training jobs as a stream, measure speed, explain failures, and send decisions to the scheduler.
 
-    Try `schedmate demo`, or `schedmate analyze train.log`. Every command explains itself: `schedmate pipe --help`.
+    Try `schedmate demo`, or `schedmate analyze train.log`. Each command has a help text: `schedmate pipe --help`.
 
     Settings come from `/etc/schedmate/schedmate.toml`, or the file that `--config` or `SCHEDMATE_CONFIG` names; from variables such as
-    `SCHEDMATE_KAFKA__BROKERS`; and from `--set`. `schedmate config` shows all, and where each came from.
+    `SCHEDMATE_KAFKA__BROKERS`; and from `--set`. `schedmate config` shows all settings and their sources.
     """
     context.obj = load(config, dict(map(_change, change or [])))
+    # Services log as their settings state; other commands print results, and problems alone are logged, on standard error.
+    logging.configure(context.obj.settings.service.model_copy(update={"log_level": "warning"}))
     for warning in exposed_files(context.obj.settings):
         warn(warning)
 

@@ -23,12 +23,12 @@ GroupName = Annotated[
 
 @app.callback()
 def acls() -> None:
-    """Show, grant and take away the rights that each program needs on Kafka. Example: `schedmate acls grant pipe User:jobs`."""
+    """Show, grant and revoke the rights that each program needs on Kafka. Example: `schedmate acls grant pipe User:jobs`."""
 
 
 @app.command("list")
 def list_roles(context: typer.Context, *, as_json: Json = False, as_csv: Csv = False) -> None:
-    """List the roles, and what each may read and write.
+    """List the roles with the topics that each may read and write.
 
     Example: `schedmate acls list`
     """
@@ -42,7 +42,7 @@ def list_roles(context: typer.Context, *, as_json: Json = False, as_csv: Csv = F
 
 @app.command()
 def grant(context: typer.Context, role: RoleName, principal: Principal, *, group: GroupName = "") -> None:
-    """Give PRINCIPAL the rights of ROLE, and no more. Running it again changes nothing; rights that it has besides stay.
+    """Grant PRINCIPAL the rights of ROLE. Other rights of PRINCIPAL do not change. Running it again changes nothing.
 
     Example: `schedmate acls grant worker User:schedmate-worker`
     """
@@ -57,7 +57,7 @@ def grant(context: typer.Context, role: RoleName, principal: Principal, *, group
 
 @app.command()
 def revoke(context: typer.Context, principal: Principal) -> None:
-    """Take every right away from PRINCIPAL.
+    """Revoke all rights of PRINCIPAL.
 
     Example: `schedmate acls revoke User:schedmate-worker`
     """
@@ -72,7 +72,7 @@ def revoke(context: typer.Context, principal: Principal) -> None:
 
 @app.command()
 def commands(context: typer.Context, role: RoleName, principal: Principal, *, group: GroupName = "") -> None:
-    """Print the commands of Kafka's own tool that grant the same, for administrators without this command.
+    """Print the equivalent commands of Kafka's own tool, for administrators who do not have SchedMate.
 
     Example: `schedmate acls commands pipe User:jobs > grant.sh`
     """
@@ -85,7 +85,7 @@ def commands(context: typer.Context, role: RoleName, principal: Principal, *, gr
 
 @app.command()
 def check(context: typer.Context, role: RoleName) -> None:
-    """Check that the user of the settings has the rights of ROLE; exit code 1 where it has not.
+    """Check that the configured user has the rights of ROLE. The exit code is 1 if a right is missing.
 
     Example: `schedmate acls check pipe`
     """

@@ -42,7 +42,7 @@ app.command("serve")(serve)
 
 @app.callback()
 def group() -> None:
-    """Estimate what a job needs before it starts, from its source and from the cluster's own past."""
+    """Estimate what a job needs before it starts, from its source code and from earlier jobs of the cluster."""
 
 
 @app.command("job")
@@ -50,20 +50,16 @@ def command(  # noqa: PLR0917  # all of them by name or place
     context: typer.Context,
     words: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="The script, or the command that the job is started with; after `--`.", metavar="COMMAND..."
-        ),
+        typer.Argument(help="Script or command that starts the job; after `--`.", metavar="COMMAND..."),
     ] = None,
-    metadata: Annotated[
-        bool, typer.Option("--metadata", help="Show what the job trains, on what, and how long.")
-    ] = False,
+    metadata: Annotated[bool, typer.Option("--metadata", help="Show what the job trains.")] = False,
     tree: Annotated[Path, typer.Option(help="Directory of the source tree.")] = Path(),
     directory: Annotated[
-        Path | None, typer.Option(help="Working directory of the job; the tree's own by default.")
+        Path | None, typer.Option(help="Working directory of the job; by default the source tree.")
     ] = None,
-    gpus: Annotated[int, typer.Option(min=0, help="GPUs of a node.")] = 1,
-    nodes: Annotated[int, typer.Option(min=1, help="Nodes.")] = 1,
-    partition: Annotated[str, typer.Option(help="Partition or queue that it will go to.")] = "",
+    gpus: Annotated[int, typer.Option(min=0, help="GPUs per node.")] = 1,
+    nodes: Annotated[int, typer.Option(min=1, help="Number of nodes.")] = 1,
+    partition: Annotated[str, typer.Option(help="Partition or queue.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     ask_model: Annotated[
         bool,
@@ -73,19 +69,19 @@ def command(  # noqa: PLR0917  # all of them by name or place
         ),
     ] = False,
 ) -> None:
-    """Estimate how long a job will run, from jobs that ended (`advisor.history`) and the trained model; no server is needed.
+    """Estimate how long a job will run, from ended jobs (`advisor.history`) and the trained model. No server is needed.
 
-    With --metadata, show what a training job is: model, task, data, length, batch, learning rate. The source is read and never run; a field
-    that the source does not show is unknown (null).
+    With --metadata, show the job's model, task, data, length, batch size and learning rate. The source is read and never run. A field that
+    the source does not show is unknown (null).
 
-    `schedmate advise train` trains the model, and `schedmate advise serve` answers the same questions over HTTP.
+    `schedmate advise train` trains the model. `schedmate advise serve` gives the same estimates over HTTP.
 
-    Example: `schedmate advise train.sh`; nothing is known before `schedmate import sacct FILE`, or jobs that the advisor saw end.
+    Example: `schedmate advise train.sh`. Fill the history first, with `schedmate import sacct FILE` or by running `schedmate advisor`.
 
-    Examples: `schedmate advise --metadata --tree ~/nanoGPT -- torchrun train.py config/train_gpt2.py`; without a command the question
+    Examples: `schedmate advise --metadata --tree ~/nanoGPT -- torchrun train.py config/train_gpt2.py`. Without a command, the question
     is read from standard input and answered in JSON: `{"tree": DIR, "directory": DIR, "command": "…", "launch": {"ngpu": 8, "nnodes": 1}}`.
 
-    With --ask-model a language model reads the source first. A value counts only if the line that the model cites holds it.
+    With --ask-model, a language model reads the source first. A value is used only if the line that the model cites contains it.
     """
     absent = _absent(words or [], directory or tree)
     if absent:
@@ -141,9 +137,7 @@ def _asked_model(loaded: Loaded, job: Any, found: Any) -> tuple[Any, list[dict[s
     from scheduler_bridge.sources.tree import DirectoryTree
 
     from ..models.language_models import ask_or_none, language_model
-    from ..services.logging import configure
 
-    configure(loaded.settings.service)
     model = language_model(loaded.settings.language_model)
     if model is None:
         raise UserError("expected language_model.servers for --ask-model: the address of an OpenAI-compatible server")
@@ -184,9 +178,7 @@ def _estimate(loaded: Loaded, job: "SubmittedJob", *, as_json: bool) -> None:
     from ..advisor.remaining import modes_in_words, remains
     from ..advisor.settings import CURRENT
     from ..advisor.similar_search import load_history
-    from ..services.logging import configure
 
-    configure(loaded.settings.service.model_copy(update={"log_level": "warning"}))
     with history_file(loaded.settings.advisor.history) as history:
         answers = Answers(history, loaded.settings.advisor.models / CURRENT, load_history(history, loaded.settings))
         found = answers.estimate(job)

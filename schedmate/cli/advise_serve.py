@@ -10,7 +10,9 @@ from ..settings.settings import Loaded
 
 def serve(
     context: typer.Context,
-    socket: Annotated[Path, typer.Argument(help="Where to listen; the owner and the group of this process may ask.")],
+    socket: Annotated[
+        Path, typer.Argument(help="Socket to listen on. The user and the group of this process may connect.")
+    ],
 ) -> None:
     """Answer questions about jobs that are being submitted, each in milliseconds; for a submit plugin (`examples/slurm`).
 

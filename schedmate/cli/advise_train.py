@@ -20,22 +20,29 @@ def train(
     context: typer.Context,
     accounting: Annotated[
         Path | None,
-        typer.Argument(help="What sacct printed; the first line names the columns. Without it, the advisor's history."),
+        typer.Argument(help="Output of sacct; the first line names the columns. By default, the advisor's history."),
     ] = None,
     models: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Where models are kept; `current` in it is the one in use. By default `advisor.models`."
+            metavar="DIR",
+            help="Directory of models; the link `current` in it names the model in use. By default `advisor.models`.",
         ),
     ] = None,
     utc_offset: Annotated[
-        float, typer.Option(metavar="HOURS", min=-14, max=14, help="The users' clock less UTC: people work by the day.")
+        float,
+        typer.Option(
+            metavar="HOURS",
+            min=-14,
+            max=14,
+            help="Offset of the users' time zone from UTC. Durations depend on the time of day.",
+        ),
     ] = 0.0,
     when_drifted: Annotated[
         bool,
         typer.Option(
             "--when-drifted",
-            help="Only where no model is in use, or its estimates have drifted; from the advisor's history, at the lowest priority.",
+            help="Train only if no model is in use or its estimates have drifted; uses the advisor's history, at the lowest priority.",
         ),
     ] = False,
 ) -> None:

@@ -18,12 +18,12 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 @app.command()
 def command(context: typer.Context) -> None:
-    """Estimate for each job, when it is submitted, how long it will run, from the jobs that ended before.
+    """Estimate how long each job will run when it is submitted, from earlier jobs.
 
-    One works, and others of its group wait as standbys. The history is a file (`advisor.history`), which `schedmate import` fills.
-    Where no past job is similar, the trained model in `advisor.models` answers, if there is one; a newer one is used as soon as it
-    is there. Every `advisor.train_hours` the one that works runs `schedmate advise train --when-drifted`, at the lowest priority. How hard
-    jobs were on their GPUs it learns from the samples of `gpu-agent`.
+    One instance is active; others of its group are standbys. The history is a file (`advisor.history`), which `schedmate import` fills.
+    If no past job is similar, the trained model in `advisor.models` makes the estimate; a newer model is loaded as soon as it
+    exists. Every `advisor.train_hours`, the active instance runs `schedmate advise train --when-drifted` at the lowest priority. The GPU
+    utilisation of past jobs comes from the samples of `gpu-agent`.
 
     Example: `schedmate --set advisor.history=/var/lib/schedmate/history.db advisor`
     """

@@ -63,7 +63,7 @@ def command(
         Form | None,
         typer.Option(
             "--format",
-            help="What to print: table, json (an object a line) and csv have one row a file, html is a page with curves, verdicts and "
+            help="Output format: table, json (one object per line) and csv have one row per file; html is a page with curves, verdicts and "
             "quoted lines.",
             show_default="a text for a person",
         ),
@@ -71,13 +71,13 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     html: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the page into a file; what --format asks for is printed, too."),
+        typer.Option(metavar="FILE", help="Write an HTML page to FILE, in addition to the printed output."),
     ] = None,
     explain: Annotated[
         bool,
         typer.Option(
             "--explain",
-            help="Show what was weighed for step time, step and loss, how likely each was, and why it lost.",
+            help="Show the candidates for step time, step and loss, their scores, and why they were rejected.",
         ),
     ] = False,
     questions: Annotated[
@@ -89,12 +89,11 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Report what stored logs hold: progress, speed, the verdict on a failure, and the lines it rests on. No server is needed.
+    """Report the progress, speed and failure verdict of stored logs, with the lines that support the verdict. No server is needed.
 
-    A node's kernel or system log (dmesg, journal, syslog) gives the findings about the node.
+    For a node's kernel or system log (dmesg, journal, syslog) it reports the findings about the node.
 
-    Where `language_model.servers` names servers, or `language_model.load` a model, these are asked about what stays open, and about the
-    verdict.
+    If `language_model.servers` or `language_model.load` is set, a language model is asked about unknown formats and uncertain verdicts.
 
     Examples: `schedmate analyze train.log`, `zcat old.gz | schedmate analyze -`, `schedmate analyze --format csv logs/*.log > runs.csv`,
     `schedmate analyze --html runs.html logs/*.log`, `schedmate analyze --questions questions/ train.log`
@@ -109,7 +108,6 @@ def command(
     from ..models.question_files import QuestionFolder
     from ..report.page import page
     from ..report.report import report
-    from ..services import logging
     from .safe_console import SafeConsole
 
     if as_json and form not in {None, "json"}:
@@ -118,7 +116,6 @@ def command(
     loaded: Loaded = context.obj
     model = QuestionFolder(questions) if questions else language_model(loaded.settings.language_model)
     asked = {"ask_models": model is not None}
-    logging.configure(loaded.settings.service)  # errors of servers and plugins go to standard error
     processor = job_processor(loaded.settings.processors.model_copy(update=asked), sections=loaded.plugins)
     ask = asked_at_once(model) if model else None
     console, failed = SafeConsole(soft_wrap=True), False

@@ -11,11 +11,11 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 def command(context: typer.Context) -> None:
     """Turn verdicts and slowdowns into decisions, and decisions into actions of the scheduler that `bridge.scheduler` names.
 
-    It only publishes decisions until `bridge.modes` gives an action (`restart`, `cancel_packing`, `drain` …: docs/decisions.md) the mode
-    `act`, or `approve`, in which each decision waits for `schedmate decisions approve`. `schedmate decisions stop` stops all actions.
+    By default decisions are only published. `bridge.modes` gives an action (`restart`, `cancel_packing`, `drain` …: docs/decisions.md) the
+    mode `act`, or `approve`, in which each decision waits for `schedmate decisions approve`. `schedmate decisions stop` stops all actions.
 
-    The result of each action is verified at the scheduler and written to the topic `decision-results`. The bridge needs rights at the
-    scheduler, which the scheduler's page in docs lists. Run one for each cluster; of the clusters in one scheduler's settings, one for all.
+    The result of each action is checked at the scheduler and written to the topic `decision-results`. The scheduler's page in docs lists
+    the rights that the bridge needs. Run one bridge per scheduler; it serves all clusters in that scheduler's settings.
 
     Example: `schedmate --set bridge.modes=restart=act,cancel_packing=approve bridge`
     """

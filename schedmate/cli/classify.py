@@ -16,9 +16,11 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 def command(
     context: typer.Context,
     files: Annotated[list[Path], typer.Argument(help="Logs, plain, gz or zst; - for standard input.")],
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a file: a letter a line.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per file, with one letter per line.")
+    ] = False,
 ) -> None:
-    """Give the class of every line: e error, w warning, p progress, o other.
+    """Print the class of every line: e error, w warning, p progress, o other.
 
     Examples: `schedmate classify train.log | grep ^e`, `schedmate classify --json logs/*.log`
     """

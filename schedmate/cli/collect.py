@@ -24,63 +24,71 @@ SLURM = r"slurm-(?P<job>\d+(?:_\d+)?)\.(?P<stream>out|err)$"
 def command(
     context: typer.Context,
     globs: Annotated[
-        list[str] | None, typer.Argument(metavar="GLOB...", help="Files of jobs; ** goes through directories.")
+        list[str] | None, typer.Argument(metavar="GLOB...", help="Log files of jobs; ** matches directories.")
     ] = None,
     *,
     pattern: Annotated[
         str,
         typer.Option(
             metavar="REGEX",
-            help="Names the job of a file: groups `job` and, if need be, `rank`, `stream`, `attempt`, `node`, `cluster`.",
+            help="Pattern of the file path with the group `job` and, optionally, `rank`, `stream`, `attempt`, `node`, `cluster`.",
         ),
     ] = SLURM,
     node_log: Annotated[
         list[str] | None,
         typer.Option(
             metavar="GLOB",
-            help="A node's kernel or system log, read from its present end on; or /dev/kmsg; or journal.",
+            help="Kernel or system log of the node, read from its current end; or /dev/kmsg; or journal.",
         ),
     ] = None,
     pod_logs: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Read the logs of this Kubernetes node's pods, which the kubelet keeps here (/var/log/pods): those of Jobs.",
-            show_default="leave them alone",
+            help="Directory of the kubelet's pod logs (/var/log/pods). Logs of Jobs are read.",
+            show_default="not read",
         ),
     ] = None,
     node: Annotated[
-        str | None, typer.Option(help="The scheduler's name of this host.", show_default="host name")
+        str | None, typer.Option(help="Node name that the scheduler uses for this host.", show_default="host name")
     ] = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Remembers how far all is acknowledged.", show_default="producer.directory"),
+        typer.Option(metavar="FILE", help="File with the acknowledged positions.", show_default="producer.directory"),
     ] = None,
     trust_owner: Annotated[
         list[str] | None,
         typer.Option(
             metavar="USER",
-            help="Accept files of this user for any job in their names; `*`: of every user.",
-            show_default="the owner of the job, as the scheduler (bridge.scheduler) names it; oneself; root",
+            help="Accept files of this user for any job; `*` accepts files of every user.",
+            show_default="the job's owner by bridge.scheduler, this user, root",
         ),
     ] = None,
     socket_path: Annotated[
         Path | None,
         typer.Option(
-            "--socket", metavar="PATH", help="Take in what pipes of this node hand over here.", show_default="nowhere"
+            "--socket",
+            metavar="PATH",
+            help="Socket on which pipes of this node deliver their lines.",
+            show_default="none",
         ),
     ] = None,
     ignore_older: Annotated[
         float | None,
-        typer.Option(metavar="HOURS", min=0, help="Leave out files last written before that.", show_default="take all"),
+        typer.Option(
+            metavar="HOURS",
+            min=0,
+            help="Ignore files that were not written for this many hours.",
+            show_default="no limit",
+        ),
     ] = None,
 ) -> None:
-    r"""Tail log files, and ship them to Kafka. Files may be rotated, truncated and deleted; a restart goes on where it stopped.
+    r"""Tail log files and ship their lines to Kafka. Files may be rotated, truncated and deleted. A restart continues where it stopped.
 
-    A file counts for the job in its name only if it belongs to the owner of that job; links that users made are not followed.
-    Also sends what pipes on this host could not send before they ended.
+    A file is read for the job in its name only if the job's owner owns the file. Links that users made are not followed.
+    The collector also sends the lines that pipes on this host could not send before they ended.
 
-    The job, attempt and rank of a pod's log follow from the Job that owns the pod in Kubernetes. That needs the extra `kubernetes`
+    With --pod-logs, job, attempt and rank come from the Kubernetes Job that owns the pod. This needs the extra `kubernetes`
     and the right to list and watch Pods and to get Jobs (docs/kubernetes.md).
 
     Examples: `schedmate collect '/home/*/slurm-*.out'`,

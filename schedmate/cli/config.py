@@ -16,14 +16,16 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 def command(
     context: typer.Context,
     *,
-    changed: Annotated[bool, typer.Option("--changed", help="Only what differs from the defaults.")] = False,
+    changed: Annotated[
+        bool, typer.Option("--changed", help="Show only settings that differ from their defaults.")
+    ] = False,
     as_example: Annotated[
         bool, typer.Option("--example", help="Print a settings file with every setting, its default and what it does.")
     ] = False,
     as_json: Json = False,
     as_csv: Csv = False,
 ) -> None:
-    """Show every setting, its value and where it came from. Passwords are never shown.
+    """Show every setting with its value and source. Passwords are never shown.
 
     Examples: `SCHEDMATE_KAFKA__BROKERS=k1:9092 schedmate config --changed`, `schedmate config --example > schedmate.toml`
     """

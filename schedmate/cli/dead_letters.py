@@ -22,22 +22,23 @@ SHOWN = 64 << 10
 
 @app.callback()
 def dead_letters() -> None:
-    """Show what could not be used, send it again, or pass a message over. Example: `schedmate dead-letters list --since 1h`."""
+    """Show unreadable messages, send them again, or skip one. Example: `schedmate dead-letters list --since 1h`."""
 
 
 @app.command("list")
 def list_all(
     context: typer.Context,
     *,
-    topic: Annotated[str, typer.Option(help="Only those of this topic.", show_default="all")] = "",
+    topic: Annotated[str, typer.Option(help="Show only dead letters of this topic.", show_default="all")] = "",
     stage: Annotated[
-        str, typer.Option(help="Only those: decode, process, write, limit, quarantine.", show_default="all")
+        str,
+        typer.Option(help="Show only this reason: decode, process, write, limit or quarantine.", show_default="all"),
     ] = "",
     since: Since = "",
     as_json: Json = False,
     as_csv: Csv = False,
 ) -> None:
-    """List dead letters, the oldest first.
+    """List dead letters, oldest first.
 
     Example: `schedmate dead-letters list --topic job-logs --since 2h`
     """
@@ -64,9 +65,9 @@ def show(
     context: typer.Context,
     letter_id: Annotated[str, typer.Argument(metavar="ID", help="An id that `list` shows, or TOPIC/PARTITION/OFFSET.")],
     *,
-    raw: Annotated[bool, typer.Option("--raw", help="Write the value's bytes alone, as they came.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Write only the bytes of the value.")] = False,
 ) -> None:
-    """Show one dead letter: its original place, why it could not be used, its key and its value.
+    """Show the original position, reason, key and value of a dead letter.
 
     Example: `schedmate dead-letters show job-logs/2/3 --raw > value.bin`
     """
@@ -98,11 +99,14 @@ def show(
 @app.command()
 def replay(
     context: typer.Context,
-    letter_ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids that `list` shows, or places.")],
+    letter_ids: Annotated[
+        list[str], typer.Argument(metavar="ID...", help="Ids that `list` shows, or TOPIC/PARTITION/OFFSET.")
+    ],
 ) -> None:
     """Send messages again, unchanged, to their original topic and partition.
 
-    Do so once their reader was mended. What still cannot be used becomes a dead letter again. Nothing is sent if one of them cannot be.
+    Do this after the program that rejected them was fixed. A message that is still unusable becomes a dead letter again. If one
+    of the messages cannot be sent, none is sent.
 
     Example: `schedmate dead-letters replay dead//job-logs/2/3/0`
     """
@@ -124,16 +128,16 @@ def replay(
 @app.command()
 def skip(
     context: typer.Context,
-    topic: Annotated[str, typer.Argument(help="The topic of the message.")],
-    partition: Annotated[int, typer.Argument(min=0, help="Its partition.")],
-    offset: Annotated[int, typer.Argument(min=0, help="Its offset.")],
+    topic: Annotated[str, typer.Argument(help="Topic of the message.")],
+    partition: Annotated[int, typer.Argument(min=0, help="Partition of the message.")],
+    offset: Annotated[int, typer.Argument(min=0, help="Offset of the message.")],
     *,
     program: Annotated[
         str, typer.Option("--for", metavar="PROGRAM", help="Program that stopped at the message: worker, sink, bridge.")
     ] = "worker",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Skip the message at which a worker stopped: it becomes a dead letter, and the group reads on after it.
+    """Skip the message at which a worker stopped. It becomes a dead letter, and the group continues after it.
 
     Stop all workers first. Example: `schedmate dead-letters skip job-logs 2 317`
     """

@@ -25,7 +25,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 TOPICS = ("decisions", "decision-results", "approvals")
 Shown = Decision | DecisionResult | OperatorCommand
-Reason = Annotated[str, typer.Option(help="Why, for those who read it later.")]
+Reason = Annotated[str, typer.Option(help="Reason, for the record.")]
 COLUMNS = ("time", "outcome", "action", "job", "why", "decision")
 
 
@@ -33,13 +33,13 @@ COLUMNS = ("time", "outcome", "action", "job", "why", "decision")
 def decisions(
     context: typer.Context,
     *,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes.")] = False,
-    job: Annotated[str | None, typer.Option(help="Only those about this job.")] = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Wait for new messages and show them.")] = False,
+    job: Annotated[str | None, typer.Option(help="Show only decisions about this job.")] = None,
     since: Since = "",
     as_json: Json = False,
     as_csv: Csv = False,
 ) -> None:
-    """Show decisions, people's commands and the results, as they were written; approve, reject or stop decisions.
+    """Show decisions, operators' commands and results in the order they were written; approve, reject or stop decisions.
 
     Example: `schedmate decisions --follow --job 4711`
     """
@@ -74,7 +74,7 @@ def decisions(
 
 @app.command()
 def waiting(context: typer.Context, *, since: Since = "", as_json: Json = False, as_csv: Csv = False) -> None:
-    """List the decisions that wait for a person, with the ids that `approve` and `reject` take.
+    """List the decisions that wait for approval, with the ids for `approve` and `reject`.
 
     Example: `schedmate decisions waiting --since 1h`
     """
@@ -91,11 +91,13 @@ def waiting(context: typer.Context, *, since: Since = "", as_json: Json = False,
 @app.command()
 def approve(
     context: typer.Context,
-    decision_id: Annotated[str, typer.Argument(metavar="ID", help="An id that `waiting` lists, or how it begins.")],
+    decision_id: Annotated[
+        str, typer.Argument(metavar="ID", help="An id that `waiting` lists, or its first characters.")
+    ],
     *,
     reason: Reason,
 ) -> None:
-    """Let the bridge carry out a decision that waits. Guardrails still hold.
+    """Approve a waiting decision. The bridge carries it out if the guardrails allow it.
 
     Example: `schedmate decisions approve restart/4711/0/xid_79 --reason "the node is drained"`
     """
@@ -105,11 +107,13 @@ def approve(
 @app.command()
 def reject(
     context: typer.Context,
-    decision_id: Annotated[str, typer.Argument(metavar="ID", help="An id that `waiting` lists, or how it begins.")],
+    decision_id: Annotated[
+        str, typer.Argument(metavar="ID", help="An id that `waiting` lists, or its first characters.")
+    ],
     *,
     reason: Reason,
 ) -> None:
-    """Refuse a decision that waits.
+    """Reject a waiting decision.
 
     Example: `schedmate decisions reject restart/4711/0/xid_79 --reason "the user wants to look at it first"`
     """
@@ -118,7 +122,7 @@ def reject(
 
 @app.command()
 def stop(context: typer.Context, *, reason: Reason) -> None:
-    """Stop all actions of all bridges at once, until `resume`. What has begun is finished.
+    """Stop all actions of all bridges until `resume`. Actions that have begun are completed.
 
     Example: `schedmate decisions stop --reason "maintenance of the file system"`
     """
@@ -128,7 +132,7 @@ def stop(context: typer.Context, *, reason: Reason) -> None:
 
 @app.command()
 def resume(context: typer.Context, *, reason: Reason) -> None:
-    """Lift all stops. Decisions that waited and are still in time are looked at again.
+    """Allow actions again. Waiting decisions that have not expired are examined again.
 
     Example: `schedmate decisions resume --reason "maintenance is over"`
     """

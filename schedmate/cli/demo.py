@@ -15,15 +15,17 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 @app.command()
 def command(
     keep: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep the database there, in a new or empty directory.")
+        Path | None, typer.Option(metavar="DIR", help="Keep the database in this new or empty directory.")
     ] = None,
     *,
-    web: Annotated[bool, typer.Option("--web", help="Serve the page of it afterwards, on 127.0.0.1.")] = False,
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="Where --web serves; 0: any free port.")] = PORT,
+    web: Annotated[
+        bool, typer.Option("--web", help="Serve the web page of the demo afterwards, on 127.0.0.1.")
+    ] = False,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port of --web; 0 for any free port.")] = PORT,
 ) -> None:
-    """Run small training jobs on this machine, watch them, and act on them: no server, no root, under a minute.
+    """Run small training jobs on this machine, watch them, and act on them. It needs no server and no root, and takes under a minute.
 
-    Exit code 0 only if all checks pass; the end of the output lists those that fail.
+    The exit code is 0 only if all checks pass. The end of the output lists those that failed.
 
     Examples: `schedmate demo`, `schedmate demo --web`, `schedmate demo --keep ./history`
     """

@@ -20,12 +20,12 @@ def command(
     context: typer.Context,
     job: Annotated[str, typer.Argument(help="The job's id.")],
     *,
-    attempt: Annotated[int | None, typer.Option(min=0, help="Which attempt; the newest by default.")] = None,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Markdown, for a ticket.")] = False,
+    attempt: Annotated[int | None, typer.Option(min=0, help="Attempt; the newest by default.")] = None,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for a ticket.")] = False,
 ) -> None:
-    """Explain why a job failed: verdict, quoted lines, evidence for and against, actions, what to do.
+    """Explain why a job failed: verdict, quoted lines, evidence for and against it, actions, and what to do.
 
-    Exit code 1 where nothing is known of the job. Example: `schedmate explain 4711 --markdown > ticket.md`
+    The exit code is 1 if the job is unknown. Example: `schedmate explain 4711 --markdown > ticket.md`
     """
     from ..assembly import signatures
     from ..explain.facts import gather

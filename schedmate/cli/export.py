@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
-Job = Annotated[str, typer.Argument(help="The job.")]
-Attempt = Annotated[int | None, typer.Option(min=0, help="Which attempt.", show_default="the newest that reported")]
+Job = Annotated[str, typer.Argument(help="The job's id.")]
+Attempt = Annotated[int | None, typer.Option(min=0, help="Attempt.", show_default="the newest that reported")]
 
 
 @app.callback()
 def export() -> None:
-    """Hand a job's loss, step time and throughput to a tool that draws them otherwise. They come from ClickHouse; the job needs neither.
+    """Export a job's loss, step time and throughput from ClickHouse to TensorBoard or MLflow. The job itself needs neither.
 
     Examples: `schedmate export tensorboard 4711 runs/4711`, `schedmate export mlflow 4711 --to http://mlflow:5000`
     """
@@ -33,11 +33,11 @@ def export() -> None:
 def tensorboard(
     context: typer.Context,
     job: Job,
-    directory: Annotated[Path, typer.Argument(help="Where the event file goes.")],
+    directory: Annotated[Path, typer.Argument(help="Directory for the event file.")],
     *,
     attempt: Attempt = None,
 ) -> None:
-    """Write an event file that TensorBoard reads.
+    """Write an event file for TensorBoard.
 
     Example: `schedmate export tensorboard 4711 runs/4711`
     """
@@ -56,11 +56,11 @@ def mlflow(
     context: typer.Context,
     job: Job,
     *,
-    to: Annotated[str, typer.Option(metavar="ADDRESS", help="Of the tracking server.")],
-    experiment: Annotated[str, typer.Option(help="The experiment; it is made where it is missing.")] = "schedmate",
+    to: Annotated[str, typer.Option(metavar="ADDRESS", help="Address of the tracking server.")],
+    experiment: Annotated[str, typer.Option(help="Experiment; created if it does not exist.")] = "schedmate",
     attempt: Attempt = None,
 ) -> None:
-    """Write a run of MLflow. Each call makes a new one.
+    """Write the metrics to MLflow as a new run.
 
     Example: `schedmate export mlflow 4711 --to http://mlflow:5000`
     """

@@ -1,4 +1,4 @@
-"""`schedmate feedback`: a person's word on why a job failed."""
+"""`schedmate feedback`: an operator's account of why a job failed."""
 
 from typing import Annotated
 
@@ -16,18 +16,16 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 @app.command()
 def command(
     context: typer.Context,
-    job: Annotated[str, typer.Argument(help="The job.")],
+    job: Annotated[str, typer.Argument(help="The job's id.")],
     *,
-    cause: Annotated[str, typer.Option(help="What failed: a name of `signatures list`, or a new one.")],
-    line: Annotated[str, typer.Option(help="The line that explains it, as it was printed.")],
-    attempt: Annotated[
-        int | None, typer.Option(min=0, help="The attempt.", show_default="the last that failed")
-    ] = None,
-    error_type: Annotated[ErrorType, typer.Option(help="Whose fault it was.")] = ErrorType.UNKNOWN,
-    component: Annotated[Component, typer.Option(help="What was faulty.")] = Component.NONE,
-    comment: Annotated[str, typer.Option(help="Anything else.")] = "",
+    cause: Annotated[str, typer.Option(help="Cause: a name that `signatures list` shows, or a new one.")],
+    line: Annotated[str, typer.Option(help="The line that explains the failure, as it was printed.")],
+    attempt: Annotated[int | None, typer.Option(min=0, help="Attempt.", show_default="the last that failed")] = None,
+    error_type: Annotated[ErrorType, typer.Option(help="Error type.")] = ErrorType.UNKNOWN,
+    component: Annotated[Component, typer.Option(help="Faulty component.")] = Component.NONE,
+    comment: Annotated[str, typer.Option(help="Free text.")] = "",
 ) -> None:
-    """Correct a verdict. Your correction is shown with it, and `schedmate signatures propose` makes a signature of it.
+    """Correct a verdict. The correction is shown with the verdict, and `schedmate signatures propose` makes a signature from it.
 
     Example: `schedmate feedback 4711 --cause pump_lost --line "coolant pump 7 lost" --error-type infrastructure --component node`
     """

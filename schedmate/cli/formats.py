@@ -21,7 +21,7 @@ Fingerprint = Annotated[str, typer.Argument(help="The fingerprint that `list` sh
 
 @app.callback()
 def formats() -> None:
-    """Show, teach and exchange log formats. A format is stated once, by a language model or a person, and every worker applies it.
+    """Show, teach and exchange log formats. A language model or a person describes a format once, and every worker applies it.
 
     Example: `schedmate formats teach train.log`
     """
@@ -29,7 +29,7 @@ def formats() -> None:
 
 @app.command("list")
 def list_(context: typer.Context, *, as_csv: Csv = False, as_json: Json = False) -> None:
-    """List the formats that the cluster knows.
+    """List the known formats of the cluster.
 
     Example: `schedmate formats list`
     """
@@ -46,7 +46,7 @@ def list_(context: typer.Context, *, as_csv: Csv = False, as_json: Json = False)
 
 @app.command()
 def show(context: typer.Context, fingerprint: Fingerprint) -> None:
-    """Show what a format states about each template.
+    """Show the role of each number in the templates of a format.
 
     Example: `schedmate formats show 1f2e3d`
     """
@@ -65,7 +65,7 @@ def show(context: typer.Context, fingerprint: Fingerprint) -> None:
 
 @app.command()
 def forget(context: typer.Context, fingerprint: Fingerprint) -> None:
-    """Withdraw a format. Workers no longer apply it; a language model may be asked again.
+    """Remove a format. Workers no longer apply it, and a language model may be asked again.
 
     Example: `schedmate formats forget 1f2e3d`
     """
@@ -79,11 +79,11 @@ def forget(context: typer.Context, fingerprint: Fingerprint) -> None:
 @app.command()
 def export(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="The file to write, one format a line.")],
+    file: Annotated[Path, typer.Argument(help="File to write, one format per line.")],
 ) -> None:
-    """Write all formats into a file. Another site imports it, or names it in `processors.formats`.
+    """Write all formats to a file. Another site can import it, or name it in `processors.formats`.
 
-    The file holds sample lines of your logs. Example: `schedmate formats export formats.jsonl`
+    The file contains sample lines of your logs. Example: `schedmate formats export formats.jsonl`
     """
     from ..formats.files import write_formats
     from ..formats.stored import stored_formats
@@ -94,8 +94,8 @@ def export(
 
 
 @app.command("import")
-def import_(context: typer.Context, file: Annotated[Path, typer.Argument(help="A file that `export` wrote.")]) -> None:
-    """Store the formats of a file in the cluster.
+def import_(context: typer.Context, file: Annotated[Path, typer.Argument(help="File that `export` wrote.")]) -> None:
+    """Import the formats of a file into the cluster.
 
     Example: `schedmate formats import formats.jsonl`
     """
@@ -110,13 +110,13 @@ def import_(context: typer.Context, file: Annotated[Path, typer.Argument(help="A
 @app.command()
 def teach(
     context: typer.Context,
-    log: Annotated[Path, typer.Argument(help="A log of the format, plain, gz or zst.")],
+    log: Annotated[Path, typer.Argument(help="A log in this format; plain, gz or zst.")],
     *,
     output: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Add the format to FILE, for `processors.formats`, instead of storing it in the cluster.",
+            help="Add the format to FILE, for `processors.formats`, and do not store it in the cluster.",
         ),
     ] = None,
     questions: Annotated[
@@ -126,10 +126,9 @@ def teach(
         ),
     ] = None,
 ) -> None:
-    """State or correct in a dialogue what the lines of a log mean, and store it. Every log of this format is read like that from then on.
+    """Describe or correct a log format in a dialogue, and store it. From then on, every log of this format is read that way.
 
-    What is known of the format is offered as default: the stored format, else the answer of a configured language model, else what the
-    rules make of the log. Press Enter to agree.
+    The defaults come from the stored format, else from a configured language model, else from the rules. Press Enter to accept one.
 
     Examples: `schedmate formats teach train.log`, `schedmate formats teach train.log --output formats.jsonl`
     """

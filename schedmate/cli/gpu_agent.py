@@ -54,22 +54,28 @@ def command(
     node: Annotated[
         str | None,
         typer.Option(
-            help="The scheduler's name of this host; a replay keeps the recorded one.", show_default="host name"
+            help="Node name that the scheduler uses for this host; a replay keeps the recorded one.",
+            show_default="host name",
         ),
     ] = None,
     record: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Record the samples, too: JSON lines; compressed as *.gz.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Also record the samples to FILE as JSON lines; compressed if its name ends in .gz."
+        ),
     ] = None,
     replay: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help=f"Replay a recording in place of GPUs; `{SHIPPED}`: the made-up one."),
+        typer.Option(
+            metavar="FILE", help=f"Replay a recording instead of reading GPUs; `{SHIPPED}` is a synthetic recording."
+        ),
     ] = None,
-    loop: Annotated[bool, typer.Option("--loop", help="Replay it again and again.")] = False,
-    stdout: Annotated[bool, typer.Option("--stdout", help="Print the samples; send nothing to Kafka.")] = False,
+    loop: Annotated[bool, typer.Option("--loop", help="Repeat the replay without end.")] = False,
+    stdout: Annotated[bool, typer.Option("--stdout", help="Print the samples and send nothing to Kafka.")] = False,
 ) -> None:
-    """Sample this host's GPUs through NVML, and ship the samples and Xid events to Kafka. What a GPU does not report is null.
+    """Sample this host's GPUs through NVML, and ship the samples and Xid events to Kafka. A value that a GPU does not report is null.
 
-    A broker that is away does not stop it: the newest samples wait in memory, the oldest give way and are counted.
+    While no broker is reachable, the newest samples are kept in memory; the oldest are dropped and counted.
 
     Examples: `schedmate gpu-agent --interval 1 --record gpus.jsonl.gz`, and without a GPU:
     `schedmate gpu-agent --replay shipped --loop --stdout`

@@ -19,26 +19,26 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="
 _PAI_BEGAN = datetime(2020, 7, 1)  # typer's dates know no zone
 """The trace is of July and August 2020; its tables have no dates."""
 
-File = Annotated[Path, typer.Argument(help="A file; its first line names the columns.")]
+File = Annotated[Path, typer.Argument(help="A file whose first line names the columns.")]
 
 
 @app.callback()
 def group() -> None:
-    """Fill the advisor's history (`advisor.history`) with jobs that ended. A job that is there already is not taken twice."""
+    """Import ended jobs into the advisor's history (`advisor.history`). A job that is already there is skipped."""
 
 
 @app.command("sacct", epilog=f"Example: `{COMMAND} > jobs.txt`, then `schedmate import sacct jobs.txt`")
 def from_sacct(context: typer.Context, file: File) -> None:
-    """Take in what Slurm's accounting prints."""
+    """Import the output of Slurm's `sacct`."""
     _import(context, file, sacct)
 
 
 @app.command("csv")
 def from_csv(context: typer.Context, file: File) -> None:
-    """Take in a table with the columns job, command, directory, started, ended; more where known.
+    """Import a table with the columns job, command, directory, started, ended.
 
-    More is user, branch, state, gpu_utilisation and workload (what `schedmate advise --metadata --json` prints). Times are seconds since
-    1970 or ISO; without a zone they are UTC. Example: `schedmate import csv jobs.csv`
+    Optional columns are user, branch, state, gpu_utilisation and workload (the output of `schedmate advise --metadata --json`). Times are
+    seconds since 1970 or ISO 8601; without a zone they are UTC. Example: `schedmate import csv jobs.csv`
     """
     _import(context, file, table)
 
@@ -50,13 +50,13 @@ def from_pai(
         Path, typer.Argument(help="Directory of the tables: pai_job_table.csv, pai_job_table.header, …", metavar="DIR")
     ],
     began: Annotated[
-        datetime, typer.Option(help="When the trace began, in UTC: its times count from there.", formats=["%Y-%m-%d"])
+        datetime, typer.Option(help="Start of the trace in UTC, to which its times are relative.", formats=["%Y-%m-%d"])
     ] = _PAI_BEGAN,
 ) -> None:
-    """Take in Alibaba's PAI trace (cluster-trace-gpu-v2020): the jobs that terminated.
+    """Import the terminated jobs of Alibaba's PAI trace (cluster-trace-gpu-v2020).
 
-    Of its tables job, task and group tag are needed; with pai_sensor_table the utilisation of GPUs is known, too. They hold no command
-    lines: `schedmate advise train` learns from these jobs, and no job is like them.
+    The tables job, task and group tag are required; pai_sensor_table adds the utilisation of GPUs. They contain no command lines, so
+    `schedmate advise train` can learn from these jobs, but no new job is found to be similar to them.
 
     Example: `schedmate import pai cluster-trace-gpu-v2020/data`
     """

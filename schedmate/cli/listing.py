@@ -30,13 +30,15 @@ _WORDS: tuple[tuple[type, Callable[[Any], str]], ...] = (
 )
 
 
-Json = Annotated[bool, typer.Option("--json", help="One JSON object a row.")]
-Csv = Annotated[bool, typer.Option("--csv", help="CSV with a header.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per row.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print CSV with a header.")]
 
 
 def since_option(default: str) -> Any:
     """Return the option `--since` of a command, which goes back as far as `default` if it is not given."""
-    return typer.Option(metavar="TIME", help="Not older than that: 90s, 30m, 2h, 7d, or a date.", show_default=default)
+    return typer.Option(
+        metavar="TIME", help="Show only what is newer than this: 90s, 30m, 2h, 7d, or a date.", show_default=default
+    )
 
 
 Since = Annotated[str, since_option("all")]

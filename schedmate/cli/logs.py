@@ -30,19 +30,22 @@ def command(
     job: Annotated[str, typer.Argument(help="The job's id.")],
     *,
     grep: Annotated[
-        str, typer.Option(metavar="RE", help="Lines that match a regular expression (RE2).", show_default=False)
+        str,
+        typer.Option(metavar="RE", help="Show only lines that match a regular expression (RE2).", show_default=False),
     ] = "",
     around: Annotated[
-        int | None, typer.Option(metavar="LINE", min=1, help="20 lines before and after this line.")
+        int | None, typer.Option(metavar="LINE", min=1, help="Show 20 lines before and after this line.")
     ] = None,
-    rank: Annotated[int | None, typer.Option(min=0, help="One rank; all by default.")] = None,
-    attempt: Annotated[int | None, typer.Option(min=0, help="Which attempt; the newest by default.")] = None,
+    rank: Annotated[int | None, typer.Option(min=0, help="Show only this rank; all by default.")] = None,
+    attempt: Annotated[int | None, typer.Option(min=0, help="Attempt; the newest by default.")] = None,
     since: Since = "",
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with new lines until Ctrl-C.")] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Wait for new lines and show them, until Ctrl-C.")
+    ] = False,
 ) -> None:
-    """Show the lines of a job, by rank and line number, each after its number.
+    """Show the lines of a job with their numbers, ordered by rank and number.
 
-    The sink stores lines where `clickhouse.job_lines_days` is set. Exit code 1 where no line was found.
+    The sink stores lines if `clickhouse.job_lines_days` is set. The exit code is 1 if no line was found.
 
     Example: `schedmate logs 4711 --grep "(?i)error|warn" --rank 3`, `schedmate logs 4711 --around 1200`,
     `schedmate logs 4711 --since 10m --follow`

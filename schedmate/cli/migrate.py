@@ -14,15 +14,15 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 def command(
     context: typer.Context,
     check: Annotated[
-        bool, typer.Option("--check", help="Change nothing; exit code 2 where something is missing.")
+        bool, typer.Option("--check", help="Change nothing. The exit code is 2 if something is missing.")
     ] = False,
     wait: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="Wait so long for a server that is away.")
+        float, typer.Option(metavar="SECONDS", min=0, help="Maximum time to wait for a server that is unreachable.")
     ] = 0.0,
 ) -> None:
-    """Create ClickHouse's tables or bring them up to date, and set how long rows are kept. Running it again changes nothing.
+    """Create or update the tables of ClickHouse, and set how long rows are kept. Running it again changes nothing.
 
-    A table that somebody dropped is created again, empty; `schedmate refill` fills it from Kafka.
+    A table that was dropped is created again, empty; `schedmate refill` fills it from Kafka.
 
     Example: `schedmate --set clickhouse.retention_days=30 migrate --wait 60`
     """
@@ -39,8 +39,9 @@ def command(
     given_up = threading.Event()
     timer = threading.Timer(wait, given_up.set)
     timer.start()
+    opener = clickhouse_opener(settings)
     try:
-        client = retry(clickhouse_opener(settings), Outage("ClickHouse"), on=SinkUnavailable, stop=given_up)
+        client = retry(opener, Outage("ClickHouse"), on=SinkUnavailable, stop=given_up) if wait else opener()
     finally:
         timer.cancel()
     try:

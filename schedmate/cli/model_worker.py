@@ -9,10 +9,10 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 @app.command()
 def command(context: typer.Context) -> None:
-    """Answer the workers' questions with a language model: vLLM in this process, or servers that are reached over HTTP.
+    """Answer the workers' questions with a language model: vLLM in this process, or servers over HTTP.
 
-    Runs on GPU hosts, as a Faust worker of its own group. Start several to share the questions. Workers ask where
-    `processors.ask_models` is on.
+    It runs on GPU hosts as a Faust worker with its own group. Start several to share the load. Workers ask questions if
+    `processors.ask_models` is set.
 
     Examples: `schedmate --set language_model.servers=http://127.0.0.1:8000/v1 model-worker`,
     `schedmate --set language_model.load=Qwen/Qwen2.5-7B-Instruct model-worker`

@@ -13,7 +13,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="
 
 @app.callback()
 def models() -> None:
-    """Serve a language model with vLLM, and check the servers that the settings name. Example: `schedmate models check`."""
+    """Serve a language model with vLLM, and check the configured servers. Example: `schedmate models check`."""
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -24,16 +24,21 @@ def serve(  # noqa: PLR0917  # its options
         str, typer.Option(help="Address to listen on. vLLM does not authenticate its users: keep it private.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
-    name: Annotated[str, typer.Option(help="What requests call the model.", show_default="as MODEL")] = "",
+    name: Annotated[str, typer.Option(help="Name of the model in requests.", show_default="as MODEL")] = "",
     longest: Annotated[
-        int, typer.Option("--max-model-len", min=512, help="Tokens of a question and its answer.")
+        int, typer.Option("--max-model-len", min=512, help="Maximum number of tokens of a question and its answer.")
     ] = 16384,
-    python: Annotated[str, typer.Option(help="The Python whose environment holds vLLM.", show_default="this one")] = "",
-    patience: Annotated[float, typer.Option(min=1, help="Seconds until it must answer.")] = 900.0,
+    python: Annotated[
+        str,
+        typer.Option(help="Python interpreter of the environment that contains vLLM.", show_default="the current one"),
+    ] = "",
+    patience: Annotated[
+        float, typer.Option(min=1, help="Maximum time for the server to become ready, in seconds.")
+    ] = 900.0,
 ) -> None:
-    """Start a vLLM server with the flags that SchedMate needs, report when it answers, and run until it is stopped.
+    """Start a vLLM server with the flags that SchedMate needs, report when it is ready, and run until it is stopped.
 
-    Whatever follows `--` goes to vLLM. Example: `schedmate models serve Qwen/Qwen2.5-7B-Instruct -- --gpu-memory-utilization=0.8`
+    Arguments after `--` are passed to vLLM. Example: `schedmate models serve Qwen/Qwen2.5-7B-Instruct -- --gpu-memory-utilization=0.8`
     """
     from ..models import serving
 
@@ -48,7 +53,7 @@ def serve(  # noqa: PLR0917  # its options
 
 @app.command()
 def check(context: typer.Context) -> None:
-    """Ask every configured server one question with a closed schema; exit code 1 where one does not answer inside it.
+    """Ask every configured server one question with a closed schema. The exit code is 1 if an answer does not match the schema.
 
     Example: `schedmate --set language_model.servers=http://127.0.0.1:8000/v1 models check`
     """
@@ -72,7 +77,7 @@ def check(context: typer.Context) -> None:
 
 @app.command()
 def table(context: typer.Context) -> None:
-    """Print the table that decides where rules and model disagree on a failure: the one that ships, corrected by people's feedback.
+    """Print the table that decides when rules and model disagree on a failure: the shipped table, corrected by feedback.
 
     Example: `schedmate models table > table.toml`, then `schedmate --set processors.failure_table=table.toml worker`
     """

@@ -14,11 +14,11 @@ READ = ("decisions", "decision-results", "failures", "alarms", "job-events")
 
 @app.command()
 def command(context: typer.Context) -> None:
-    """Send what was decided and done, why, by whose order and on which evidence, to people: by webhook, Slack-compatible webhook, e-mail.
+    """Send decisions and their results, with reason, approver and evidence, by webhook, Slack-compatible webhook or e-mail.
 
-    It reads the topics on its own, so that nothing that acts ever waits for it. Each channel has a least severity: `critical` is an
-    action that failed or could not be verified, `warning` what waits for a person, a failure of the infrastructure or an alarm,
-    `info` the rest. The same message goes once an hour. Run one.
+    It reads the topics with its own group, so that the bridge never waits for it. Each channel has a minimum severity: `critical` for an
+    action that failed or could not be verified; `warning` for a decision that waits for approval, an infrastructure failure or an
+    alarm; `info` for all else. The same message is sent at most once an hour. Run one instance.
 
     Example: `schedmate --set notify.slack_file=/etc/schedmate/slack --set notify.slack_severity=warning notify`
     """

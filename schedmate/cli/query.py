@@ -27,18 +27,18 @@ def _names() -> list[str]:
 def command(
     context: typer.Context,
     name: Annotated[
-        str | None, typer.Argument(help="The question; leave it out to see all.", autocompletion=_names)
+        str | None, typer.Argument(help="Name of the query; without it, all are listed.", autocompletion=_names)
     ] = None,
     given: Annotated[
-        list[str] | None, typer.Argument(metavar="[PARAMETER=VALUE]...", help="Values of its parameters.")
+        list[str] | None, typer.Argument(metavar="[PARAMETER=VALUE]...", help="Parameters of the query.")
     ] = None,
     *,
-    sql: Annotated[str | None, typer.Option(help="A query of your own; write its parameters as {name:Type}.")] = None,
+    sql: Annotated[str | None, typer.Option(help="Your own SQL; write parameters as {name:Type}.")] = None,
     since: Since = "",
     as_json: Json = False,
     as_csv: Csv = False,
 ) -> None:
-    """Ask ClickHouse one of the usual questions, or any other. Queries are read-only.
+    """Run a named query, or your own SQL, on ClickHouse. Queries are read-only.
 
     Example: `schedmate query throughput job=4711 hours=2`, `schedmate query failures --since 30d --csv`,
     `schedmate query --sql "SELECT count() FROM job_metrics WHERE job = {job:String}" job=4711`

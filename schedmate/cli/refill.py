@@ -16,10 +16,10 @@ def command(
     context: typer.Context,
     tables: Annotated[list[str], typer.Argument(metavar="TABLE...", help="Names of tables, as in docs/queries.md.")],
 ) -> None:
-    """Fill tables of ClickHouse again from Kafka, as far back as Kafka keeps their records: 14 days, lines three, GPU samples one.
+    """Fill tables of ClickHouse again from Kafka, which keeps most records for 14 days, lines for three days and GPU samples for one.
 
-    Use it after `schedmate migrate` created again a table that was lost. The sink may run meanwhile; a record that is in the table
-    already changes nothing, so the command can be repeated. It needs the sink's rights.
+    Use it after `schedmate migrate` has created a lost table again. The sink may run at the same time. A record that is already in the
+    table changes nothing, so the command can be repeated. It needs the sink's rights.
 
     Example: `schedmate migrate && schedmate refill failures`
     """

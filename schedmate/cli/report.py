@@ -17,7 +17,7 @@ def command(
     context: typer.Context,
     job: Annotated[str | None, typer.Argument(help="The job's id.", show_default=False)] = None,
     *,
-    attempt: Annotated[int | None, typer.Option(min=0, help="Which attempt; the newest by default.")] = None,
+    attempt: Annotated[int | None, typer.Option(min=0, help="Attempt; the newest by default.")] = None,
     month: Annotated[
         str,
         typer.Option(metavar="YYYY-MM", help="Goodput of all jobs that started in a month (UTC).", show_default=False),
@@ -25,10 +25,10 @@ def command(
     as_json: Json = False,
     as_csv: Csv = False,
 ) -> None:
-    """Show what a job requested and used, with one sentence of advice; or the goodput of a month.
+    """Show what a job requested and used, with one sentence of advice; or show the goodput of a month.
 
-    Goodput is the GPU time that trained, divided by the allocated GPU time. The rest was lost to failures (work since the last durable
-    checkpoint), to starting, hangs and checkpoints. A dash is a number that is not known. Exit code 1 where nothing is on record.
+    Goodput is the GPU time spent on training, divided by the allocated GPU time. The rest was lost to failures (work since the last
+    durable checkpoint), start-up, hangs and checkpoints. A dash is an unknown number. The exit code is 1 if nothing is on record.
 
     Example: `schedmate report 4711`, `schedmate report --month 2026-11`
     """

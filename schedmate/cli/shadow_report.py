@@ -21,9 +21,9 @@ def command(
     as_json: Json = False,
     as_csv: Csv = False,
 ) -> None:
-    """Show what decisions in shadow mode would have done, what happened to their jobs instead, and the GPU hours saved or wasted.
+    """Compare decisions in shadow mode with what happened to their jobs, and estimate the GPU hours they would have saved or wasted.
 
-    It asks ClickHouse. Hourly limits and budgets of jobs are not applied: with them, fewer would have been carried out.
+    It reads ClickHouse. Hourly limits and budgets of jobs are not applied; with them, fewer decisions would have been carried out.
 
     Example: `schedmate shadow-report --since 30d`
     """

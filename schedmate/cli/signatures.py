@@ -42,7 +42,7 @@ def list_all(
 
 @app.command()
 def show(context: typer.Context, name: Annotated[str, typer.Argument(help="A name that `list` shows.")]) -> None:
-    """Show everything known of one signature: what it matches, what it means, what to do, and the source."""
+    """Show a signature: what it matches, what it means, what to do, and its source."""
     found = [one for one in _load_signatures(context) if one.name == name]
     if not found:
         import difflib
@@ -73,9 +73,9 @@ def test(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="A log, plain, gz or zst; - for standard input.")],
 ) -> None:
-    """Show every line of FILE that a signature knows, and which. Exit code 1 where there is none.
+    """Show every line of FILE that matches a signature, with its name. The exit code is 1 if there is none.
 
-    That a line is known does not make it the cause of a failure: `schedmate analyze` weighs all of them.
+    A matching line is not always the cause of a failure; `schedmate analyze` considers all of them.
 
     Example: `schedmate --set processors.signatures=mine.toml signatures test train.log`
     """
@@ -103,15 +103,15 @@ def test(
 @app.command()
 def propose(
     context: typer.Context,
-    job: Annotated[str, typer.Argument(help="Only feedback on this job.", show_default="all")] = "",
+    job: Annotated[str, typer.Argument(help="Use only feedback on this job.", show_default="all")] = "",
     *,
     hours: Annotated[
-        float, typer.Option(min=0, help="Lines of so many hours are searched, as far as Kafka keeps them.")
+        float, typer.Option(min=0, help="Number of hours of lines to search, as far back as Kafka keeps them.")
     ] = 24.0,
 ) -> None:
-    """Make a signature from people's `schedmate feedback`, and count how often it would have fired.
+    """Make a signature from operators' feedback, and count how often it would have matched.
 
-    It prints a catalogue file. Look it over, and put what is right into a file of your own that `processors.signatures` names.
+    It prints a catalogue file. Check it, and copy the correct entries to your own file, which `processors.signatures` names.
 
     Example: `schedmate signatures propose 4711 > mine.toml`
     """

@@ -50,13 +50,13 @@ def command(
         Path,
         typer.Argument(
             help="Jobs, plain or gz: `sacct` output, a public trace as published (Helios, Philly, PAI's directory, openb, Acme, "
-            "MIT SuperCloud), or CSV with our own columns (below)."
+            "MIT SuperCloud), or CSV with the columns below."
         ),
     ],
     *,
     policy: Annotated[
         list[str] | None,
-        typer.Option("--policy", help="How jobs are scheduled; several are compared.", show_default="fifo"),
+        typer.Option("--policy", help="Scheduling policy; repeat the option to compare several.", show_default="fifo"),
     ] = None,
     nodes: Annotated[
         str,
@@ -69,12 +69,13 @@ def command(
     outcomes: Annotated[
         Path | None,
         typer.Option(
-            help="Write job_id,start_s,end_s,evictions of every job; {policy} in the name is replaced by the policy."
+            help="Write job_id,start_s,end_s,evictions of every job; {policy} in the name is replaced by the policy's name."
         ),
     ] = None,
-    table: Annotated[Path | None, typer.Option(help="Write the figures of each policy as CSV.")] = None,
+    table: Annotated[Path | None, typer.Option(help="Write the results of each policy as CSV.")] = None,
     figure: Annotated[
-        Path | None, typer.Option(help="Draw completion times, GPUs, waiting jobs and evictions: .png, .svg or .pdf.")
+        Path | None,
+        typer.Option(help="Plot completion times, GPUs, waiting jobs and evictions to a .png, .svg or .pdf file."),
     ] = None,
     estimates: Annotated[
         Path | None,
@@ -87,29 +88,30 @@ def command(
         Path | None, typer.Option(help="Measured speeds of jobs packed in pairs, as Lucid's colocate_info.csv.")
     ] = None,
     profiling_nodes: Annotated[
-        str, typer.Option(metavar="VC,VC", help="The virtual clusters that each lend a node to the profiler (Lucid).")
+        str, typer.Option(metavar="VC,VC", help="Virtual clusters that each provide a node to the profiler (Lucid).")
     ] = "",
-    faults: Annotated[bool, typer.Option("--faults", help="Let nodes fail as often as StepFun's did.")] = False,
+    faults: Annotated[
+        bool, typer.Option("--faults", help="Simulate node failures at the rate reported for StepFun's cluster.")
+    ] = False,
     early_exits: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of the jobs that end early, somewhere in their duration.")
+        float, typer.Option(min=0, max=1, help="Fraction of jobs that end early, at a random point of their duration.")
     ] = 0.0,
-    seed: Annotated[int, typer.Option(help="Of faults and early exits.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of faults and early exits.")] = 0,
     policies: Annotated[
-        bool, typer.Option("--policies", callback=_list_policies, is_eager=True, help="List the policies.")
+        bool, typer.Option("--policies", callback=_list_policies, is_eager=True, help="List the policies and exit.")
     ] = False,
     as_json: Json = False,
     as_csv: Csv = False,
 ) -> None:
     """Replay a trace under scheduling policies.
 
-    Each virtual cluster of the trace is a cluster of its own. The same seed gives the same result. The result of each policy is printed
-    when it is known.
+    Each virtual cluster of the trace is simulated as a separate cluster. The same seed gives the same result. Results are printed policy
+    by policy.
 
-    A trace of one's own has the columns `job_id, submit_s, duration_s, gpus`, and may have `pods` (a gang of so many, `gpus` each),
-    `partition`, `user`, `gpu_type`, `class` (hp or spot), `estimate_s`, `checkpoint_every_s` (0: saves when asked to; inf: never).
-    Names that end in `_s` are in seconds.
-    Nodes: `gpus`, and may have
-    `partition`, `gpu_type`, `name`, `count`. `schedmate workload` makes traces.
+    Your own trace has the columns `job_id, submit_s, duration_s, gpus`, and optionally `pods` (pods of the gang, with `gpus` each),
+    `partition`, `user`, `gpu_type`, `class` (hp or spot), `estimate_s`, `checkpoint_every_s` (0: on request; inf: never).
+    Columns that end in `_s` are in seconds.
+    A file of nodes has the column `gpus` and optionally `partition`, `gpu_type`, `name`, `count`. `schedmate workload` generates traces.
 
     `schedmate simulate --policies` lists the policies.
 

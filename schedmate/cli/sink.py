@@ -9,10 +9,10 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 @app.command()
 def command(context: typer.Context) -> None:
-    """Write metrics, verdicts, decisions, events and GPU samples from Kafka to ClickHouse and Redis, each once.
+    """Write metrics, verdicts, decisions, events and GPU samples from Kafka to ClickHouse and Redis, each exactly once.
 
-    While one of them is away the stream is held back; nothing is dropped. Start several to share the load. With
-    `clickhouse.job_lines_days` set, it also stores the lines of jobs for `schedmate logs`.
+    While ClickHouse or Redis is unreachable, it stops reading; nothing is dropped. Start several to share the load. If
+    `clickhouse.job_lines_days` is set, it also stores the lines of jobs for `schedmate logs`.
 
     Example: `schedmate migrate && schedmate --set clickhouse.url=http://default@ch1:8123/schedmate sink`
     """

@@ -10,11 +10,11 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 @app.command()
 def command(context: typer.Context) -> None:
-    """Forecast what high-priority jobs will want, and write every five minutes how many GPUs spot jobs may have (topic `quotas`).
+    """Forecast the demand of high-priority jobs, and write the number of GPUs that spot jobs may use every five minutes (topic `quotas`).
 
-    Spot jobs are those of `bridge.evictable` that are not of `bridge.evict_for`; all others have priority. It asks the scheduler
-    (`bridge.scheduler`) who has and who waits for GPUs, and changes nothing there: `schedmate bridge` holds spot jobs beyond the quota and
-    evicts spot jobs for others, where `bridge.modes` turns it on (docs/spot.md). One works, and others of its group wait as standbys.
+    Spot jobs match `bridge.evictable` and not `bridge.evict_for`; all others have priority. It reads running and waiting jobs from the
+    scheduler (`bridge.scheduler`) and changes nothing there. `schedmate bridge` holds spot jobs beyond the quota and evicts spot jobs
+    if `bridge.modes` allows it (docs/spot.md). One instance is active; others of its group are standbys.
 
     Example: `schedmate --set bridge.evictable=partition=spot --set spot.organisation=account spot`; later `schedmate query quotas`
     """

@@ -27,32 +27,31 @@ SHOWN = ("job", "user", "GPUs", "starts in", "9 in 10 times between", "remark")
 @app.command()
 def command(
     context: typer.Context,
-    jobs: Annotated[list[str] | None, typer.Argument(help="Only these jobs; none: all that wait.")] = None,
+    jobs: Annotated[list[str] | None, typer.Argument(help="Jobs to estimate; by default all waiting jobs.")] = None,
     *,
     since: Since = "",
     keep: Annotated[
-        bool, typer.Option("--keep", help="Write them to Kafka too, to be held against what comes.")
+        bool, typer.Option("--keep", help="Also write the estimates to Kafka, to compare them with the actual starts.")
     ] = False,
     every: Annotated[
         float | None,
         typer.Option(
-            metavar="SECONDS", min=1, help="Keep them, and go on so, with a look every so many seconds; print nothing."
+            metavar="SECONDS", min=1, help="Run as a service: estimate and keep every SECONDS; print nothing."
         ),
     ] = None,
-    futures: Annotated[int, typer.Option(min=20, max=5000, help="How many futures are played.")] = 100,
-    seed: Annotated[int, typer.Option(help="Of the durations.")] = 0,
+    futures: Annotated[int, typer.Option(min=20, max=5000, help="Number of simulations.")] = 100,
+    seed: Annotated[int, typer.Option(help="Random seed of the durations.")] = 0,
     as_json: Json = False,
     as_csv: Csv = False,
 ) -> None:
-    """Estimate when each waiting job will start: a range, not a promise.
+    """Estimate a range for the start time of each waiting job.
 
-    The queue, as the scheduler (`bridge.scheduler`) shows it now, is played forward many times, by priority and with backfilling.
-    How long jobs still take comes from Redis, which holds their progress and the advisor's estimates. Where nothing is known, it comes
-    from how long they have run and from their limits, and the range is wide. Jobs that will be submitted later are not known: those of
-    higher priority delay these starts.
+    The current queue of the scheduler (`bridge.scheduler`) is simulated many times, by priority and with backfilling. Remaining times
+    come from the progress and the advisor's estimates in Redis. For jobs without either, they come from the time run so far and from the
+    time limit, and the range is wide. Jobs that are submitted later with a higher priority can delay these starts.
 
-    With `--keep` they go to Kafka: `schedmate query starts` shows how often the actual starts were in the range, and the page of a
-    waiting job shows it. With `--every` this is a service that does so again and again, for all jobs.
+    With `--keep` the estimates are written to Kafka. The page of a waiting job shows its estimate, and `schedmate query starts` shows how
+    often actual starts were in the range. With `--every` the command runs as a service and repeats this for all jobs.
 
     Examples: `schedmate starts`, `schedmate starts 4711 --json`, `schedmate starts --since 1h`, `schedmate starts --every 300`
     """

@@ -27,14 +27,16 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 @app.command()
 def command(
     context: typer.Context,
-    job: Annotated[str | None, typer.Argument(help="The job's id; leave it out to see all jobs.")] = None,
+    job: Annotated[str | None, typer.Argument(help="The job's id; without it, all jobs are shown.")] = None,
     *,
-    limit: Annotated[int, typer.Option(min=1, help="So many jobs, those updated last.")] = 50,
+    limit: Annotated[
+        int, typer.Option(min=1, help="Maximum number of jobs; the most recently updated are shown.")
+    ] = 50,
     since: Since = "",
     as_json: Json = False,
     as_csv: Csv = False,
 ) -> None:
-    """Show the present state of a job, or of all. Exit code 1 where nothing is known of the job.
+    """Show the current state of one job or of all jobs. The exit code is 1 if the job is unknown.
 
     Examples: `schedmate status 4711`, `schedmate status --since 1h --csv`
     """

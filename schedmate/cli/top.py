@@ -26,20 +26,18 @@ def command(
     context: typer.Context,
     files: Annotated[
         list[Path] | None,
-        typer.Argument(
-            help="Logs that grow, or pipes; - for standard input. Leave it out to see all jobs, from Redis."
-        ),
+        typer.Argument(help="Growing logs or pipes; - for standard input. Without it, all jobs in Redis are shown."),
     ] = None,
     *,
-    every: Annotated[float, typer.Option(min=0.2, help="Seconds between two looks.")] = 2.0,
+    every: Annotated[float, typer.Option(min=0.2, help="Seconds between two updates.")] = 2.0,
 ) -> None:
-    """Watch jobs live: state, step, time left, step time with its curve, GPUs, and what happened.
+    """Watch jobs live: state, step, time left, step time with its curve, GPUs, and events.
 
-    It reads Redis, or the logs given: then no server is needed. The end of a pipe leaves the last state on the screen; after `q` pipes
-    are read on, so that nothing that writes to them is stopped.
+    It reads Redis, or the given logs; these need no server. When a pipe ends, the last state stays on the screen. After `q`, pipes are
+    still read, so that the programs that write to them do not stop.
 
-    Keys: `s` sorts by another column, `f` shows all, running or troubled jobs, `/` searches, `j` and `k` or arrows move, Enter shows
-    all that is known of a job, Escape goes back, `q` quits.
+    Keys: `s` changes the sort column, `f` shows all jobs, running jobs or jobs with problems, `/` searches, `j` and `k` or arrows move,
+    Enter shows the details of a job, Escape goes back, `q` quits.
 
     Examples: `schedmate top`, `python train.py 2>&1 | schedmate top -`, `schedmate top logs/*.log --every 10`
     """
@@ -88,7 +86,6 @@ def _logs(files: list[Path], loaded: Loaded, every: float) -> None:
 
     from ..analysis.local_jobs import LocalJobs
     from ..assembly import job_processor, signatures_by_name
-    from ..services import logging
     from ..top.top import View
     from .console import warn
     from .status import show_all, show_one
@@ -97,7 +94,6 @@ def _logs(files: list[Path], loaded: Loaded, every: float) -> None:
         raise SettingsError("expected a terminal: `schedmate analyze --format json` is for programs")
     if STANDARD_INPUT in files and sys.stdin.isatty():
         raise SettingsError("expected a log on standard input: `python train.py 2>&1 | schedmate top -`")
-    logging.configure(loaded.settings.service)
     processors = loaded.settings.processors
     with LocalJobs(files, job_processor(processors, sections=loaded.plugins)) as local:
         known = signatures_by_name(processors)

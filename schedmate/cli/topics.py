@@ -25,10 +25,10 @@ def topics() -> None:
 def create(
     context: typer.Context,
     partitions: Annotated[
-        int | None, typer.Option(min=1, help="Partitions of each topic.", show_default="kafka.partitions")
+        int | None, typer.Option(min=1, help="Partitions per topic.", show_default="kafka.partitions")
     ] = None,
     replication: Annotated[
-        int | None, typer.Option(min=1, help="Copies of each partition.", show_default="kafka.replication")
+        int | None, typer.Option(min=1, help="Replicas per partition.", show_default="kafka.replication")
     ] = None,
 ) -> None:
     """Create the topics that are missing. Running it again changes nothing.
@@ -43,7 +43,7 @@ def create(
 
 @app.command("list")
 def list_command(context: typer.Context, *, as_json: Json = False, as_csv: Csv = False) -> None:
-    """List the topics, what they hold, and their partitions.
+    """List the topics with their contents and partitions.
 
     Example: `schedmate topics list`
     """
@@ -63,7 +63,7 @@ def list_command(context: typer.Context, *, as_json: Json = False, as_csv: Csv =
 
 @app.command()
 def check(context: typer.Context) -> None:
-    """Check that all topics are there and laid out right; exit code 1 where they are not.
+    """Check that all topics exist with the right layout. The exit code is 1 if not.
 
     Example: `schedmate topics check && schedmate worker`
     """

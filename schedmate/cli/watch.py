@@ -14,10 +14,10 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 @app.command()
 def command(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="A log that grows, or - for standard input.")],
+    file: Annotated[Path, typer.Argument(help="A growing log, or - for standard input.")],
     every: Annotated[float, typer.Option(help="Seconds between two reports of progress.", min=0.0)] = 5.0,
 ) -> None:
-    """Follow one log live in one process: progress every few seconds, a verdict as soon as its line is there. Ctrl-C ends it.
+    """Follow one log live in one process: print progress every few seconds, and a verdict as soon as its line appears. Ctrl-C stops it.
 
     Examples: `schedmate watch train.log`, `python train.py 2>&1 | schedmate watch -`
     """

@@ -45,7 +45,7 @@ app = typer.Typer(cls=_Schedulers, no_args_is_help=True, add_completion=False, r
 
 @app.callback()
 def watch_scheduler() -> None:
-    """Ship what a scheduler does with its jobs to Kafka. Example: `schedmate watch-scheduler slurm`."""
+    """Ship a scheduler's job events to Kafka. Example: `schedmate watch-scheduler slurm`."""
 
 
 def _command(scheduler: "Scheduler") -> Any:
@@ -71,7 +71,9 @@ def _command(scheduler: "Scheduler") -> Any:
 
 def _declare(run: Any, scheduler: "Scheduler") -> None:
     """Give `run` the help and the parameters that its command shows."""
-    interval = typer.Option(min=0.05, help="Seconds between looks.", show_default="producer.scheduler_seconds")
+    interval = typer.Option(
+        min=0.05, help="Seconds between two queries of the scheduler.", show_default="producer.scheduler_seconds"
+    )
     file = f"{scheduler.name}-events.json in producer.directory"
     checkpoint = typer.Option(metavar="FILE", help="File with the state of the watcher.", show_default=file)
     kind = inspect.Parameter.KEYWORD_ONLY

@@ -15,20 +15,18 @@ PORT = 8787  # default port of the page
 def command(
     context: typer.Context,
     *,
-    port: Annotated[
-        int, typer.Option(min=0, max=65_535, help="Where it listens, on 127.0.0.1; 0: any free port.")
-    ] = PORT,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port on 127.0.0.1; 0 for any free port.")] = PORT,
     name: Annotated[
         list[str] | None,
         typer.Option(
-            "--name", metavar="HOST", help="A name by which a proxy on this host passes requests on; repeatable."
+            "--name", metavar="HOST", help="Host name that a proxy on this host uses in its requests; repeatable."
         ),
     ] = None,
 ) -> None:
-    """Serve a page on 127.0.0.1: which jobs are slow, stuck or failing, why, with the quoted lines, and what was decided.
+    """Serve a web page on 127.0.0.1 that shows jobs, verdicts with their quoted lines, alarms, nodes and decisions.
 
-    It reads ClickHouse; operators act where `web.act` is set. Every user with a shell on this host can read it. From elsewhere, come
-    through `ssh -L 8787:127.0.0.1:8787 HOST`, or put a proxy that asks who comes before it, and give its `--name`.
+    It reads ClickHouse. Operators can act on the page if `web.act` is set. Every user with a shell on this host can read the page. For
+    access from another host use `ssh -L 8787:127.0.0.1:8787 HOST`, or an authenticating proxy, whose name is given with `--name`.
 
     Examples: `schedmate web`, `schedmate --set clickhouse.url=chdb:///var/lib/schedmate/history web --port 9000`
     """

@@ -9,7 +9,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 @app.command()
 def command(context: typer.Context) -> None:
-    """Run the processors on Kafka, as a Faust worker. Start several to share the load: they divide the partitions among themselves.
+    """Run the processors on Kafka, as a Faust worker. Start several to share the load; they divide the partitions among themselves.
 
     Example: `schedmate --set kafka.brokers=k1:9092 --set service.port=9101 worker`
     """

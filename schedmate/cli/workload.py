@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
 
 Out = Annotated[
-    Path, typer.Argument(help="Where the trace is written, as CSV. Its nodes go to nodes.csv in the same directory.")
+    Path, typer.Argument(help="CSV file for the trace. Its nodes are written to nodes.csv in the same directory.")
 ]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same workload.")]
 
 
 @app.callback()
 def workload() -> None:
-    """Make a trace from a seed. What is drawn is called synthetic wherever its results are shown.
+    """Generate a trace from a seed. Generated parts are labelled synthetic wherever results are shown.
 
     Examples: `schedmate workload spot spot/jobs.csv --days 7 --spot-scale 2`, `schedmate simulate spot/jobs.csv --policy yarn-cs`
     """
@@ -34,11 +34,15 @@ def spot(
     file: Out,
     *,
     seed: Seed = 0,
-    days: Annotated[float, typer.Option(min=0.01, max=3660, help="How long jobs are submitted.")] = 91.0,
-    spot_scale: Annotated[float, typer.Option(min=0, max=100, help="Spot jobs, times those of GFS's Table 3.")] = 1.0,
-    nodes: Annotated[int, typer.Option(min=1, max=100_000, help="Nodes of 8 GPUs; jobs come in proportion.")] = 287,
+    days: Annotated[float, typer.Option(min=0.01, max=3660, help="Days during which jobs are submitted.")] = 91.0,
+    spot_scale: Annotated[
+        float, typer.Option(min=0, max=100, help="Number of spot jobs relative to GFS's Table 3.")
+    ] = 1.0,
+    nodes: Annotated[
+        int, typer.Option(min=1, max=100_000, help="Number of nodes with 8 GPUs; the number of jobs is proportional.")
+    ] = 287,
 ) -> None:
-    """Draw high-priority and spot jobs in the shape of GFS's Table 3: synthetic."""
+    """Generate high-priority and spot jobs with the distributions of GFS's Table 3."""
     from ..simulate.cluster import NodeSpec
     from ..simulate.workloads.spot import spot_workload
 
@@ -47,13 +51,13 @@ def spot(
 
 @app.command()
 def classes(
-    trace: Annotated[Path, typer.Argument(help="A trace that names users, with its nodes in the same directory.")],
+    trace: Annotated[Path, typer.Argument(help="Trace with a user column; its nodes are in the same directory.")],
     file: Out,
     *,
     seed: Seed = 0,
-    spot_share: Annotated[float, typer.Option(min=0, max=1, help="Of the jobs.")] = 0.16,
+    spot_share: Annotated[float, typer.Option(min=0, max=1, help="Fraction of jobs that become spot jobs.")] = 0.16,
 ) -> None:
-    """Make some users' jobs of up to 8 GPUs spot jobs; users are drawn. The classes are synthetic, all else is the trace's."""
+    """Mark the jobs of up to 8 GPUs of randomly chosen users as spot jobs. The classes are synthetic; all else is from the trace."""
     from ..simulate.traces import read_jobs
     from ..simulate.workloads.classes import with_classes
     from .simulate import nodes_beside

@@ -52,7 +52,7 @@ class Lane:
     def __init__(self, channel: Channel, metrics: NotifierMetrics, give_up_s: float) -> None:
         self.name = channel.name
         self._channel, self._metrics, self._give_up_s = channel, metrics, give_up_s
-        self._outage = Outage(channel.name, consequence="its messages wait, and nothing else does")
+        self._outage = Outage(channel.name, consequence="its messages wait; other channels continue")
         self._queue: queue.Queue[tuple[Notification, str] | None] = queue.Queue(WAITING)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"notify-{channel.name}", daemon=True)

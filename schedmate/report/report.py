@@ -53,7 +53,7 @@ METHODS = {
     "rate": "from the printed rate",
     "timestamps": "from printed timestamps",
     "arrival": "from the arrival of lines",
-    "model": "printed in the log, as a language model explained its format",
+    "model": "printed in the log, read with a format that a language model described",
 }
 
 
@@ -140,7 +140,7 @@ def _format(analysis: Analysis) -> list[Part]:
     known, reading = analysis.format, analysis.format_reading
     teach = f"`schedmate formats teach {_log_name(analysis)}`"
     if known is None or reading is None:
-        return [Row("format", f"not known: {teach} asks you what its numbers mean")] if _is_unread(analysis) else []
+        return [Row("format", f"unknown: {teach} asks you what its numbers mean")] if _is_unread(analysis) else []
     what = "a training" if known.training else "no training"
     author = one_line(known.author) or "a model"
     rows: list[Part] = [Row("format", f"{known.fingerprint[:12]}: {author} states {what}{_values(reading)}")]
@@ -184,7 +184,7 @@ def summary(analysis: Analysis) -> str:
 
 def _signs(signs: Sequence[Sign]) -> list[Part]:
     """Return the rows for a node's log, the worst first."""
-    rows: list[Part] = [] if signs else [Row("node", "no sign of trouble that is known")]
+    rows: list[Part] = [] if signs else [Row("node", "no known sign of a fault")]
     for sign in sorted(signs, key=lambda each: list(Severity).index(each.first.severity))[:_SIGNS]:
         one, often = sign.first, f", {sign.times} times, until line {sign.last_line}" if sign.times > 1 else ""
         whose = f", job {', '.join(one.jobs)}" if one.jobs else ""
@@ -261,7 +261,7 @@ def _progress(metric: JobMetric | None) -> str:
         if value is not None
     ]
     loss = loss_text(metric.loss, metric.loss_step, metric.step, not_finite=metric.loss_not_finite)
-    return ", ".join([*values, *([loss] if loss else [])]) or "unknown: no line names a step"
+    return ", ".join([*values, *([loss] if loss else [])]) or "unknown: no line contains a step"
 
 
 def _speed(metric: JobMetric | None, readings: Sequence[StepTimeCandidate]) -> str:
@@ -282,8 +282,8 @@ def _speed(metric: JobMetric | None, readings: Sequence[StepTimeCandidate]) -> s
 def _why_unknown(metric: JobMetric, readings: Sequence[StepTimeCandidate]) -> str:
     """Return in one clause why no speed is given."""
     if readings:
-        return f"{readings[0].what} was read and not believed: {readings[0].why}"
-    return "one report alone, and none before to compare it with" if metric.reports == 1 else NO_CLOCK
+        return f"{readings[0].what} was read and rejected: {readings[0].why}"
+    return "only one report, without an earlier one to compare it with" if metric.reports == 1 else NO_CLOCK
 
 
 def _how(analysis: Analysis) -> list[Part]:
@@ -331,7 +331,7 @@ def _saved(checkpoint: Checkpoint | None) -> list[Part]:
     """Show where the job could go on, with the line that shows that it is durable."""
     if checkpoint is None:
         return []
-    step = f"step {checkpoint.step}" if checkpoint.step is not None else "a step that no line names"
+    step = f"step {checkpoint.step}" if checkpoint.step is not None else "an unknown step"
     where = f", {checkpoint.path}" if checkpoint.path else ""
     shown = [Quote(each.line, each.text) for each in checkpoint.evidence[-1:]]
     return [Row("saved", f"{step}{where}"), *shown]

@@ -110,15 +110,15 @@ class ServiceSettings(BaseModel, frozen=True, extra="forbid"):
     listen: str = Field("127.0.0.1", description="Address of metrics and health check.")
     port: NonNegativeInt = Field(0, description="Port of /metrics and /health; 0: none.")
     traces_url: str = Field(
-        "", description="Where traces go, over OTLP/HTTP, such as http://localhost:4318/v1/traces; empty: nowhere."
+        "", description="Address for traces over OTLP/HTTP, such as http://localhost:4318/v1/traces; empty: no traces."
     )
     traces_share: float = Field(
-        0.0, ge=0, le=1, description="Of the chunks that a worker traces, 0 to 1; verdicts are traced always."
+        0.0, ge=0, le=1, description="Share of chunks that a worker traces, 0 to 1. Verdicts are always traced."
     )
-    log_format: Literal["auto", "json", "text"] = Field("auto", description="auto: text on a terminal, JSON elsewhere.")
-    log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="Least severe entry that is written."
+    log_format: Literal["auto", "json", "text"] = Field(
+        "auto", description="Format of log entries: text, json, or auto (text on a terminal, JSON elsewhere)."
     )
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Minimum level of log entries.")
 
 
 class Settings(BaseSettings):

@@ -14,28 +14,28 @@ class SpotSettings(BaseModel, frozen=True, extra="forbid"):
     """How many GPUs spot jobs may have. `bridge.evictable` and `bridge.evict_for` define which jobs are spot jobs."""
 
     cluster: Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9._-]+$")] = Field(
-        "cluster", description="What quotas call this cluster."
+        "cluster", description="Name of this cluster in quotas."
     )
     organisation: Literal["account", "partition", "qos", "user"] = Field(
         "account", description="Field of a job that names its organisation, whose demand is forecast."
     )
-    update_seconds: PositiveFloat = Field(300.0, description="Time between two quotas.")
+    update_seconds: PositiveFloat = Field(300.0, description="Seconds between two quotas.")
     look_seconds: PositiveFloat = Field(
-        10.0, description="Time between two looks at the queue at most; what happens to a job brings one sooner."
+        10.0, description="Maximum seconds between two queries of the queue; a job event causes one earlier."
     )
     guarantee: Annotated[float, Field(gt=0.5, lt=1)] = Field(
-        0.9, description="Probability with which a spot job shall not be evicted within the guaranteed hours."
+        0.9, description="Target probability that a spot job is not evicted within the guaranteed hours."
     )
-    guaranteed_hours: Annotated[int, Field(ge=1, le=24)] = Field(1, description="Hours that are guaranteed.")
+    guaranteed_hours: Annotated[int, Field(ge=1, le=24)] = Field(1, description="Number of guaranteed hours.")
     history_days: Annotated[PositiveInt, Field(le=56)] = Field(
         28, description="Days of past demand that forecasts learn from. Boosted trees need at least two weeks."
     )
     time_zone: str = Field(
-        "UTC", description="Zone by whose days and hours people work, such as Asia/Shanghai; summer time is not kept."
+        "UTC", description="Time zone of the users, such as Asia/Shanghai. Daylight saving time is ignored."
     )
     holidays: Annotated[tuple[date, ...], NoDecode, BeforeValidator(split)] = Field(
         (),
-        description="Days that are like no weekday, past and to come, such as 2031-05-01: forecasts learn what they did to demand.",
+        description="Past and future holidays, such as 2031-05-01. Forecasts learn their effect on demand.",
     )
 
     @field_validator("time_zone")

@@ -67,7 +67,10 @@ class Linked:
     def login(self, request: Request) -> Response:
         """Remember the browser that brings the link's key. Raises `HTTPException` for any other key."""
         if not is_same_secret(request.query_params.get("key", ""), self._key):
-            raise HTTPException(403, "This link is of another start of the page: use the one that it printed last.")
+            raise HTTPException(
+                403,
+                "This link belongs to an earlier start of the page. Use the link that `schedmate web` printed last.",
+            )
         answer = RedirectResponse("/", 303)
         answer.set_cookie(COOKIE, self._session, httponly=True, samesite="strict")
         return answer
@@ -91,7 +94,7 @@ class Proxied:
     def visitor(self, request: Request) -> Visitor:
         """Return the person that the proxy names. Raises `HTTPException` without its password, or without a name."""
         if not is_same_secret(_only(request, PROXY_HEADER), self._password):
-            raise HTTPException(401, "Come through the proxy that asks who you are.")
+            raise HTTPException(401, "Open the page through the authenticating proxy.")
         name = _name(_only(request, self._header))
         if not name:
             raise HTTPException(401, f"Expected one name in the header {self._header} from the proxy.")

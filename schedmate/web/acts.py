@@ -70,7 +70,7 @@ class Acts:
             for act in self._acts(command, form.get("about", ""), reason, user):
                 self._write(act)
         except TransportError as error:
-            raise HTTPException(503, f"Kafka did not take it, so nothing changed: {error}") from error
+            raise HTTPException(503, f"Kafka did not accept it, so nothing changed: {error}") from error
         return command
 
     def _acts(self, command: Command, about: str, reason: str, user: str) -> list[Act]:
@@ -81,7 +81,7 @@ class Acts:
             return [Act(command, stop["id"], reason, user) for stop in stops]
         row: Mapping[str, Any] | None = waiting_decision(self._database, about)
         if row is None:
-            raise HTTPException(409, "This decision does not wait for a person any more.")
+            raise HTTPException(409, "This decision no longer waits for approval.")
         return [Act(command, row["id"], reason, user, row["job"], row["expires"].timestamp())]
 
 
@@ -89,12 +89,12 @@ async def operators_form(request: Request, fields: int) -> dict[str, str]:
     """Return a form of at most so many fields that an operator sent from the page. Raises `HTTPException` for any other."""
     visitor: Visitor = request.state.visitor
     if not _from_us(request):
-        raise HTTPException(403, "This form came from a page of another site.")
+        raise HTTPException(403, "This form was sent from another site.")
     form = _fields(await _body(request), fields)
     if not visitor.operator:
         raise HTTPException(403, "This page is read-only for you.")
     if not is_same_secret(form.get("token", ""), visitor.token):
-        raise HTTPException(403, "This form is of an earlier start of the page: load it again.")
+        raise HTTPException(403, "This form belongs to an earlier start of the page. Load the page again.")
     return form
 
 

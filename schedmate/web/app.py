@@ -203,7 +203,7 @@ def _refused(request: Request, error: Exception) -> Response:
 
 
 def _away(request: Request, error: Exception) -> Response:
-    return _failed(request, 503, f"The database does not answer, or not in time; try again. {error}")
+    return _failed(request, 503, f"The database does not answer in time; try again. {error}")
 
 
 def _no_broker(request: Request, error: Exception) -> Response:
@@ -228,12 +228,12 @@ async def _listen(request: Request) -> Response:
     """
     changes: Changes | None = request.app.state.changes
     if changes is None:
-        raise HTTPException(404, "No topics are followed here: no broker was named.")
+        raise HTTPException(404, "No topics are followed, because no broker is configured.")
     stream = changes.stream(request.query_params.get("job", "")[:1024])
     try:
         first = await anext(stream)
     except TooManyClients as error:
-        raise HTTPException(503, "Too many pages listen already.") from error
+        raise HTTPException(503, "Too many pages are open already.") from error
 
     async def events() -> AsyncGenerator[str]:
         try:

@@ -100,7 +100,7 @@ class Changes:
             return list(self._clients)
 
     def _run(self, changed: Callable[[], None]) -> None:
-        outage = Outage("Kafka", consequence="pages look every 15 seconds")
+        outage = Outage("Kafka", consequence="pages update every 15 seconds")
         due: deque[tuple[float, set[Change]]] = deque()
         counted_at, pause_s = 0.0, 0.0
         while not self._stop.wait(pause_s):

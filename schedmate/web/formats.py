@@ -146,7 +146,7 @@ class Formats:
         try:
             self._teach(record)
         except TransportError as error:
-            raise HTTPException(503, f"Kafka did not take it, so nothing changed: {error}") from error
+            raise HTTPException(503, f"Kafka did not accept it, so nothing changed: {error}") from error
         return RedirectResponse(request.url.include_query_params(id=job, done=1), 303)
 
     def _show(

@@ -25,7 +25,7 @@ def newest_chunks(database: Database, read: ReadNewest | None, job: FoundJob) ->
     """Return chunks with the newest lines of the first rank of `job`; empty where none is kept.
 
     Raises:
-        SinkUnavailable: The database is away.
+        SinkUnavailable: The database is unreachable.
         TransportError: No broker, or no right to read.
     """
     try:

@@ -20,7 +20,7 @@ BEFORE, AFTER = 60, 60
 """Lines shown at most."""
 LONGEST: Final = 2_000
 """Letters of a line that are shown."""
-GONE: Final = "This line is not on record any more: Kafka keeps lines for a time only."
+GONE: Final = "This line is no longer stored: Kafka keeps lines for a limited time."
 TOPICS: Final = ("job-logs", "node-logs")
 
 Chunk = LogChunk | NodeLogChunk

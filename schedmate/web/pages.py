@@ -47,10 +47,10 @@ from .twins import Form, as_csv, as_json, picked
 
 LONGEST_NAME: Final = 1024  # characters of a job, node or user in a link
 NOTICES: Final = {
-    "approve": "Approved. The bridge looks at everything once more, and then acts.",
-    "reject": "Rejected. Nothing will be done.",
-    "stop": "Stopped. No bridge begins an action until somebody lifts it.",
-    "resume": "Lifted. What waited and is still in time is looked at again.",
+    "approve": "Approved. The bridge checks the guardrails again, and then acts.",
+    "reject": "Rejected. No action will be taken.",
+    "stop": "Stopped. No bridge begins an action until the stop is lifted.",
+    "resume": "Lifted. Waiting decisions that have not expired are examined again.",
 }
 """Notices to an operator once Kafka has the record, before the database shows it."""
 
@@ -144,14 +144,14 @@ class Pages:
         """One job: its curves, verdict and decisions."""
         name, attempt = request.query_params.get("id", "")[:LONGEST_NAME], read_number(request, "attempt")
         if not name:
-            raise HTTPException(404, "No job was named.")
+            raise HTTPException(404, "Expected the id of a job.")
         records = self._database.use(lambda client: read_records(client, name))
         facts = self._database.use(lambda client: facts_of(client, records, attempt))
         found = records.found
         reports = read_reports(self._database, found)
         row = one_job(self._database, records, reports)
         if facts is None and row is None:
-            raise HTTPException(404, f"Nothing is on record of job {name!r}.")
+            raise HTTPException(404, f"No record of job {name!r}.")
         name = str(JobReference(found.job, found.incarnation)) if found.others else found.job
         status = self._now.states([row]).get(found.job) if row and self._now and found.is_newest else None
         if row and status:
@@ -216,7 +216,7 @@ class Pages:
         reports = read_reports(self._database, records.found)
         row = one_job(self._database, records, reports)
         if row is None:
-            raise HTTPException(404, f"Nothing is on record of job {name!r}.")
+            raise HTTPException(404, f"No record of job {name!r}.")
         known = timeline(self._database, records, reports, row["nodes"])
         return Run(row, jobs.sentence(row, time.time()), known)
 
@@ -224,7 +224,7 @@ class Pages:
         """The stored lines of a job that match."""
         name, given = request.query_params.get("id", "")[:LONGEST_NAME], request.query_params
         if not name:
-            raise HTTPException(404, "No job was named.")
+            raise HTTPException(404, "Expected the id of a job.")
         wanted = Selection(read_number(request, "attempt"), read_number(request, "rank"), given.get("grep", ""))
         size = line_search.SHOWN if form == "html" else line_search.EXPORTED
         found = self._database.use(
@@ -299,7 +299,7 @@ class Pages:
         name = request.query_params.get("id", "")[:LONGEST_NAME]
         found = nodes.one_node(self._database, name) if name else None
         if found is None:
-            raise HTTPException(404, f"Nothing is on record of node {name!r}.")
+            raise HTTPException(404, f"No record of node {name!r}.")
         if form == "json":
             return as_json(found)
         if form == "csv":

@@ -84,7 +84,7 @@ class ReportPages:
         name = request.path_params["name"]
         asked = queries().get(name)
         if asked is None:
-            raise HTTPException(404, f"There is no question {name!r}.")
+            raise HTTPException(404, f"There is no query {name!r}.")
         given = {
             each.name: request.query_params[each.name] for each in asked.parameters if each.name in request.query_params
         }

@@ -73,7 +73,7 @@ def serve(settings: Settings, port: int, names: Sequence[str] = ()) -> None:
         print_line(f"serving {address}/ until Ctrl-C")
         if isinstance(access, Linked):
             print_line(
-                f"to act as {person()}, open {address}{access.link} once; everyone with this link can act in your name"
+                f"to act as {person()}, open {address}{access.link} once; anyone who has this link can act as you"
             )
         PageServer(app).run(sockets=[listening])
 
@@ -101,7 +101,7 @@ def _access(settings: Settings) -> Access:
             )
         return Proxied(web.user_header, password, web.operators if web.act else ())
     if web.operators:
-        raise SettingsError("web.operators: expected web.user_header, in which a proxy names people, got none")
+        raise SettingsError("web.operators: expected web.user_header, in which a proxy names the user, got none")
     return Linked(person()) if web.act else Looking()
 
 

@@ -30,14 +30,14 @@ class WebSettings(BaseModel, frozen=True, extra="forbid"):
     act: bool = Field(False, description="Whether operators may approve, reject, stop and resume on the page.")
     user_header: str = Field(
         "",
-        description="Header in which a proxy names the person, such as X-Forwarded-User; empty: no sign-in. "
-        "The proxy proves itself by the password, in the header X-SchedMate-Proxy.",
+        description="Header in which a proxy names the user, such as X-Forwarded-User; empty: no sign-in. The proxy "
+        "sends the password in the header X-SchedMate-Proxy.",
     )
     operators: Listed = Field(
-        (), description="People named by the proxy who may act, separated by commas; others may only read."
+        (), description="Users, as named by the proxy, who may act, separated by commas. Others may only read."
     )
     log_link: Annotated[str, AfterValidator(_checked_template)] = Field(
         "",
-        description="Address of a job's lines in another system, such as Loki or Elasticsearch, to which verdicts link. Its fields are "
+        description="Address of a job's lines in another system, such as Loki, to which verdicts link. Its fields are "
         "{job}, {attempt}, {rank}, {node}, {line}, {text}, {from} and {to} (milliseconds). Empty: none.",
     )

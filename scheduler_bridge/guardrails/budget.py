@@ -35,7 +35,7 @@ def check(decision: Decision, context: Context) -> Objection | None:
         if len(mine) < settings.restarts_after_lost_nodes:
             return None
         return Objection(
-            "budget", f"job {decision.job} lost its nodes {len(mine)} times and was restarted: does it break them?"
+            "budget", f"job {decision.job} lost its nodes {len(mine)} times and was restarted: does the job break them?"
         )
     same_cause = [tried for tried in mine if tried.cause == decision.cause]
     if len(same_cause) >= settings.restarts_per_cause:

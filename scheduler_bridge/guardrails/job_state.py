@@ -18,7 +18,7 @@ def objection_of_state(decision: Decision, job: JobView | None, beneficiary: Job
         beneficiary: The job that would gain; None where there is none or the scheduler does not know it.
     """
     if job is None:
-        return Objection(NAME, f"the scheduler does not know job {decision.job} (any more): submit it again by hand")
+        return Objection(NAME, f"the scheduler does not know job {decision.job}: submit it again by hand")
     if not same_incarnation(decision.incarnation, job.incarnation):
         return Objection(NAME, f"job {job.job} is {job.incarnation} now, the decision is about {decision.incarnation}")
     if act_key(decision) in job.acts:
@@ -75,7 +75,7 @@ def _restart(decision: Decision, job: JobView) -> Objection | Wait | None:
 
 
 def _opted_out(job: JobView) -> Objection | None:
-    return Objection(NAME, f"the user of job {job.job} wants no restarts") if job.opted_out else None
+    return Objection(NAME, f"the user of job {job.job} disabled restarts") if job.opted_out else None
 
 
 def _hold(decision: Decision, job: JobView) -> Objection | None:

@@ -9,8 +9,8 @@ class HourlyBudget:
     """Counts questions over the last hour. Not safe for threads.
 
     Args:
-        per_job: Questions of one job within an hour.
-        in_all: Questions of all jobs within an hour.
+        per_job: Maximum questions about a job within an hour.
+        in_all: Maximum questions about all jobs within an hour.
     """
 
     def __init__(self, per_job: int, in_all: int, clock: Callable[[], float] = time.monotonic) -> None:

@@ -32,13 +32,13 @@ class ModelLimits:
     """How much may be asked, and how patiently.
 
     Attributes:
-        concurrency: Questions under way at a time, all servers together.
+        concurrency: Maximum questions in progress at a time, over all servers.
         timeout_s: Seconds for one attempt.
         total_s: Seconds for a question, waiting and all attempts included.
-        attempts: Times that a question is asked at most.
+        attempts: Maximum attempts at a question.
         pause_s: Pause after the first failed attempt; doubled after each, with a random part.
-        per_job_hour: Questions of one job within an hour.
-        per_hour: Questions of all jobs within an hour.
+        per_job_hour: Maximum questions about a job within an hour.
+        per_hour: Maximum questions about all jobs within an hour.
         failures: In a row, after which a server is left alone.
         rest_s: Seconds for which it is.
     """

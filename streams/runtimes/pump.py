@@ -37,8 +37,8 @@ class Pump:
         handle: Takes a batch and returns once its effects last. It may be given an empty batch when nothing came for `seconds`. An
             `UserError` error ends the pump; any other is laid to a record, which is found and becomes a dead letter. So
             a record may be handed on twice.
-        rows: Messages that make a batch full.
-        seconds: A batch is not waited for longer than this.
+        rows: Maximum messages in a batch.
+        seconds: Maximum seconds before a batch is written.
         stop: Ends the waiting for a broker.
         dead_letters: False where another program reads the same topics and writes their dead letters.
     """

@@ -17,7 +17,7 @@ class SyslogSettings(BaseModel, frozen=True, extra="forbid"):
     """The section `syslog`."""
 
     server: str = Field("", description="Address of the server, host:port, over UDP; empty: none.")
-    severity: Urgency = Field(Urgency.WARNING, description="Least severity: info, warning, critical.")
+    severity: Urgency = Field(Urgency.WARNING, description="Minimum severity: info, warning, critical.")
 
 
 class SyslogChannel(Channel):

@@ -29,7 +29,7 @@ class SlurmOwners:
         except SlurmRefused as error:
             return str(error)
         owners = self._owners.get(cluster)
-        return f"{cluster} is none of slurm.clusters" if owners is None else owners.answer_for(own)
+        return f"{cluster} is not in slurm.clusters" if owners is None else owners.answer_for(own)
 
     def close(self) -> None:
         """Ask no more."""

@@ -19,6 +19,6 @@ class SlurmSection(BaseModel, frozen=True, extra="forbid"):
 
     clusters: Annotated[tuple[ClusterName, ...], NoDecode, BeforeValidator(_listed)] = Field(
         (),
-        description="Slurm clusters besides the local one, by the names that slurmdbd knows (`sacctmgr show clusters`). Their jobs are "
-        "called `NAME/ID`.",
+        description="Slurm clusters in addition to the local one, by their names in slurmdbd (`sacctmgr show "
+        "clusters`). Their jobs have ids of the form `NAME/ID`.",
     )

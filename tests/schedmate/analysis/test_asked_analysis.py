@@ -47,7 +47,7 @@ def test_unknown_format_is_asked_about_and_its_answer_is_shown(tmp_path: Path) -
     progress = found["progress"]
     assert (progress["step_time_s"], progress["last_step"], progress["method"]) == (2.0, 100, "model")
     assert (found["format"]["author"], found["format"]["training"]) == ("stand-in", True)
-    assert "2 s a step (printed in the log, as a language model explained its format" in shown
+    assert "2 s a step (printed in the log, read with a format that a language model described" in shown
     assert "stand-in states a training: step 100, loss 0.03, 2 s per step" in shown
     assert "zug 1.0: step; obj 3.0000: loss; tick 2000: step time in ms" in shown
     assert f"`schedmate formats teach {tmp_path / 'train.log'}` corrects it" in shown
@@ -56,7 +56,7 @@ def test_unknown_format_is_asked_about_and_its_answer_is_shown(tmp_path: Path) -
 
 
 def test_log_whose_speed_the_rules_do_not_read_names_the_command_that_teaches_it(tmp_path: Path) -> None:
-    assert "format    not known: `schedmate formats teach" in analyzed(tmp_path, UNSTAMPED, as_json=False)
+    assert "format    unknown: `schedmate formats teach" in analyzed(tmp_path, UNSTAMPED, as_json=False)
     known = [f"step {i} loss {3 / i:.4f} step_time {2.0} s" for i in range(1, 60)]
     assert "formats teach" not in analyzed(tmp_path, known, as_json=False)
     assert "formats teach" not in analyzed(tmp_path, CRASH, as_json=False)

@@ -50,6 +50,20 @@ def test_a_question_is_checked_before_a_server_is_asked(arguments: list[str], wo
     assert words in one_line(run_forked("--set", nobody, *arguments))
 
 
+def test_a_server_that_is_away_is_one_line() -> None:
+    done = run_forked("--set", "clickhouse.url=http://default@127.0.0.1:1/schedmate", "migrate")
+    assert one_line(done).startswith("schedmate: opening ClickHouse: nothing listens at 127.0.0.1:1")
+    assert not done.stdout
+
+
+def test_an_outage_is_logged_on_standard_error() -> None:
+    away = "clickhouse.url=http://default@127.0.0.1:1/schedmate"
+    done = run_forked("--set", away, "migrate", "--wait", "0.5")
+    assert done.returncode == 2
+    assert b"dependency_unavailable" in done.stderr
+    assert not done.stdout
+
+
 def test_a_log_that_cannot_be_read(tmp_path: Path) -> None:
     said = one_line(run_forked("analyze", str(tmp_path / "none.log")))
     assert said == f"schedmate: expected a readable log at {tmp_path / 'none.log'}: No such file or directory"

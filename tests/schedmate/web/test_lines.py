@@ -126,5 +126,5 @@ def test_the_line_that_a_verdict_cites_is_the_one_that_is_shown() -> None:
 @pytest.mark.parametrize(("offset", "line", "index"), [(9, 1, None), (1, 1, None), (0, 2, None), (0, 0, 1)])
 def test_what_is_gone_is_said(offset: int, line: int, index: int | None) -> None:
     topic = Topic(chunk("7", "a", first=1), BAD)
-    with pytest.raises(HTTPException, match="not on record any more"):
+    with pytest.raises(HTTPException, match="no longer stored"):
         excerpt(topic.read, Position("job-logs", 0, offset), line, index)

@@ -152,7 +152,7 @@ def test_the_list_shows_one_state_of_a_job(tab: "playwright.Page") -> None:
 
 def test_the_page_of_an_earlier_attempt_begins_with_its_state(tab: "playwright.Page") -> None:
     tab.goto("/job?id=evicted&attempt=0")
-    assert tab.locator("#state").inner_text() == "Preempted"
+    assert tab.locator("#state").inner_text() == "Requeued"
     assert "The job is at attempt 1: running." in tab.locator("main").inner_text()
     shown = dict(zip(*(tab.locator(f".facts {tag}").all_inner_texts() for tag in ("dt", "dd")), strict=True))
     assert shown["Attempt"] == "0"

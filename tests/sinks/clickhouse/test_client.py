@@ -41,7 +41,7 @@ def test_a_server_without_our_database_says_what_to_do(clickhouse: ClickHouseSer
 
 def test_opening_the_engine_leaves_signals_alone(tmp_path: Path) -> None:
     program = (
-        "import signal, sys; from sinks.clickhouse import open_client; client = open_client('chdb://' + sys.argv[1]); "
+        "import signal, sys; from sinks.clickhouse.client import open_client; client = open_client('chdb://' + sys.argv[1]); "
         "client.query('SELECT 1'); print(signal.pthread_sigmask(signal.SIG_BLOCK, []))"
     )
     done = subprocess.run(

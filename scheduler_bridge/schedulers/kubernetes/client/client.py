@@ -287,7 +287,7 @@ _BY_STATUS: Mapping[int, tuple[type[KubernetesError], str]] = {
     401: (KubernetesUnavailable, "the token or certificate is not accepted"),
     403: (KubernetesForbidden, "give the service account this right (docs/kubernetes.md)"),
     404: (KubernetesNotFound, "nothing was done"),
-    409: (KubernetesConflict, "nothing was done; it is looked at again"),
+    409: (KubernetesConflict, "nothing was done; it is checked again"),
     410: (ResourceVersionExpired, "the list is read again"),
 }
 

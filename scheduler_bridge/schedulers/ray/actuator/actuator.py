@@ -144,7 +144,7 @@ class RayActuator(Actuator):
         """Write down what is about to be done, stop a job, and return how it then is."""
         job = before.name.lineage
         if uploaded(before.job.runtime_env or {}):
-            came = "its files were uploaded with it, and go when it stops"
+            came = "its files were uploaded with it, and are deleted when it stops"
             remedy = "nothing was done; name a working_dir that every node can read"
             raise ActuatorError(f"a job that can be submitted again ({job})", came, remedy)
         self._supervisor(before)
@@ -153,7 +153,7 @@ class RayActuator(Actuator):
             self._client.submit(Submission(entrypoint="true", submission_id=_intent(before), metadata=noted))
         except RayConflict:
             if self._look(job).intent != key:
-                came = "another act on it has begun"
+                came = "another action on it has begun"
                 remedy = f"nothing was done; look at {_intent(before)}, and delete it"
                 raise ActuatorError(f"no act on {job} yet", came, remedy) from None
         self._client.stop(before.job.id)
@@ -188,7 +188,7 @@ class RayActuator(Actuator):
     def _supervisor(self, before: Attempt) -> RayActor:
         found = self._client.supervisor(before.job.id)
         if found is None:
-            came = "Ray has forgotten it"
+            came = "Ray no longer knows it"
             raise ActuatorError(f"what {before.job.id} asked for", came, "nothing was done; submit it again by hand")
         return found
 
@@ -202,7 +202,7 @@ class RayActuator(Actuator):
             if found.is_over:
                 return found
             if self._clock() >= deadline:
-                raise SchedulerAway(f"{before.job.id} over", found.status, "it is looked at again")
+                raise SchedulerAway(f"{before.job.id} over", found.status, "it is checked again")
             self._sleep(self._limits.poll)
 
     def _placed(self, made: RayJob, *, settled: bool) -> JobView:

@@ -80,7 +80,7 @@ class RayClient:
         return self._rows("actors", RayActor, **only)
 
     def supervisor(self, submission_id: str) -> RayActor | None:
-        """Return the actor that runs, or ran, a job's driver; None where Ray has forgotten it, or knows several of different needs.
+        """Return the actor that runs, or ran, a job's driver; None where Ray no longer knows it, or knows several of different needs.
 
         There are several where a job was deleted, and its submission id used again.
         """

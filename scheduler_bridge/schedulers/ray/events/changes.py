@@ -140,7 +140,7 @@ def _vanished(lineage: str, state: ReportedJob, now: float) -> list[JobEvent]:
     """Return events of the end of a job that Ray has forgotten, as a restarted head has. How it ended is not known."""
     if state.ended >= state.attempt:
         return []
-    kind, detail = EventKind.ENDED, "Ray does not know it any more: its head began anew, or the job was deleted at once"
+    kind, detail = EventKind.ENDED, "Ray no longer knows it: its head was restarted, or the job was deleted"
     identity = f"{SCHEDULER}/{lineage}/{state.submission}/{state.attempt}/{kind}"
     return [
         JobEvent(

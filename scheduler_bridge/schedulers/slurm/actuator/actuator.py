@@ -128,7 +128,7 @@ class SlurmActuator(Actuator):
         if missing:
             raise ActuatorError(f"{job} kept away from {sorted(missing)}", f"excluded: {seen.excluded}", _look_at(job))
         if got := set(exclude_nodes) & set(seen.nodes):  # what it was given, whatever it asked for
-            raise ActuatorError(f"{job} to run elsewhere", f"it was given {sorted(got)}", _look_at(job))
+            raise ActuatorError(f"{job} to run elsewhere", f"it got {sorted(got)}", _look_at(job))
         return seen
 
     def cancel_packing(self, job: str, key: str) -> JobView:
@@ -247,7 +247,11 @@ class SlurmActuator(Actuator):
         kept = resubmission.view(job)
         if kept and (kept.successor or kept.state is SchedulerJobState.FAILED):
             return resubmission.submit(job, exclude_nodes, key, checkpoint)
-        came = f"{job} is {kept.word}" if kept else f"{job}, which is gone (MinJobAge) and of which no end was kept"
+        came = (
+            f"{job} is {kept.word}"
+            if kept
+            else f"{job}, which Slurm no longer knows (MinJobAge), and whose end was not recorded"
+        )
         raise ActuatorError("a job that has failed", came, "submit it again by hand")
 
     def _requeue(

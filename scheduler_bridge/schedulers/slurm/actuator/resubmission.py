@@ -63,9 +63,7 @@ class Resubmission:
         """
         kept = self._kept.get(name)
         if kept is None:
-            came = (
-                f"{name}, which is gone (MinJobAge) or was submitted with --no-requeue, and whose script was not kept"
-            )
+            came = f"{name}, which Slurm no longer knows (MinJobAge) or which has --no-requeue, and whose script was not kept"
             raise ActuatorError("a job that can start again", came, "submit it again by hand, with --requeue")
         number = self._successor(name, kept)
         if not number:
@@ -89,7 +87,7 @@ class Resubmission:
         try:
             seen = self._client.job(number)
         except UnknownSlurmJob:
-            word = f"it went on as {number}, which Slurm does not know any more"
+            word = f"it continued as {number}, which Slurm no longer knows"
             return JobView(name, SchedulerJobState.OTHER, before, word=word, user=kept.job.user, successor=number)
         return replace(view(name, seen, 0, ()), attempt=before + seen.restarts, successor=number)
 

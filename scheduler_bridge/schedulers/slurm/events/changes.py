@@ -49,7 +49,7 @@ def changes(
     after = {name: msgspec.structs.replace(state, beside=dict(state.beside)) for name, state in known.items()}
     events: list[JobEvent] = []
     for name in [name for name, state in after.items() if name in jobs and _is_another(jobs[name], state)]:
-        detail = "Slurm uses the id for another job now; how this one ended was not seen"
+        detail = "Slurm uses the id for another job now; the end of this job was not observed"
         events += _lost(name, after.pop(name), now, detail)
     pairs = _pairs(jobs)
     events += _unpacked(after, jobs, pairs, now)
@@ -57,7 +57,7 @@ def changes(
         events += _life(name, jobs[name], after, now, gpus)
     events += _packed(after, jobs, pairs, now, gpus)
     for name in known.keys() - jobs.keys():
-        events += _lost(name, after.pop(name), now, "Slurm no longer knows the job; how it ended was not seen")
+        events += _lost(name, after.pop(name), now, "Slurm no longer knows the job; its end was not observed")
     return events, after
 
 

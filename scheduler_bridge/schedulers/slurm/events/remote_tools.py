@@ -70,7 +70,7 @@ class RemoteTools:
             said = out.readline(1 << 18)
             return msgspec.json.decode(said, type=str | None)
         except (OSError, ValueError, *NOT_JSON) as error:
-            raise SourceGone("expected an answer of the process that looks into the source tree, got none") from error
+            raise SourceGone("expected an answer of the process that reads the source tree, got none") from error
 
     def _pipes(self) -> Sequence[IO[bytes]]:
         assert self._process.stdin

@@ -137,7 +137,9 @@ class Keeper:
         self._client = client
         self._kept = kept
         self._seen: dict[str, tuple[int, bool]] = {}
-        self._disk = Outage("directory of kept jobs", consequence="jobs that start now are kept once it can be written")
+        self._disk = Outage(
+            "directory of kept jobs", consequence="jobs that start now are kept when it can be written again"
+        )
 
     def look(self, jobs: Mapping[str, SlurmJob]) -> None:
         """Keep what is new among Slurm's jobs. What Slurm does not answer now is asked for at the next look."""
