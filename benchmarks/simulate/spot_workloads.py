@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import accumulate
 from typing import NamedTuple
 
 import msgspec
@@ -39,6 +40,18 @@ class SpotTrial(NamedTuple):
     past: Mapping[str, Sequence[float]]
     nodes: Sequence[NodeSpec]
     counts_from_s: float
+
+    @property
+    def contended(self) -> bool:
+        """Whether the jobs that count would at times hold more GPUs than there are if no job waited."""
+        ends = [(job.submit_s + job.duration_s, -job.total_gpus) for job in self.jobs]
+        changes = sorted([*ends, *((job.submit_s, job.total_gpus) for job in self.jobs)])
+        held = accumulate(gpus for _, gpus in changes)
+        last = self.jobs[-1].submit_s
+        capacity = sum(node.gpus for node in self.nodes)
+        return any(
+            gpus > capacity and self.counts_from_s <= at <= last for (at, _), gpus in zip(changes, held, strict=True)
+        )
 
     def run(self, name: str, policy: Policy) -> tuple[Summary, Summary]:
         """Return what a policy makes of it: the figures of high-priority and of spot jobs that count."""
