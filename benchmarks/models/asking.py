@@ -27,7 +27,7 @@ class Noted:
     """Asks, and notes what came: one for each subject.
 
     Attributes:
-        model: Whom to ask; null notes that something was asked, and gives no answer.
+        model: The model to ask; null notes that something was asked, and gives no answer.
         kind: Questions of this kind are asked; those of other kinds are not.
     """
 

@@ -47,9 +47,7 @@ def trial_questions() -> Iterator[tuple[FailureFacts, PreparedQuestion]]:
             )
             for place, text in enumerate(case.lines)
         ]  # fmt: skip
-        right = Opinion(
-            by=RULES, error_type=case.error_type, faulty_component=case.faulty_component, confidence=1.0
-        )
+        right = Opinion(by=RULES, error_type=case.error_type, faulty_component=case.faulty_component, confidence=1.0)
         facts = FailureFacts(exit_code=1, verdict=right)
         question = ModelQuestion(
             id=f"trial/{number}", job="", kind=QuestionKind.FAILURE, time=0.0, stream="stderr", failure=facts

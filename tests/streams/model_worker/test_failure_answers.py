@@ -225,7 +225,15 @@ def test_answer_that_comes_after_its_verdict_was_revised_changes_nothing() -> No
     ran = odd(Saying(sensible))
     cause = ["Traceback (most recent call last):", '  File "a.py", line 1, in f', "KeyError: 'width'"]
     late = LogChunk(
-        job="j", producer="p", seq=99, node="n1", lines=cause, first_line=61, first_piece=61, time=1999.0, after_ms=[0] * 3
+        job="j",
+        producer="p",
+        seq=99,
+        node="n1",
+        lines=cause,
+        first_line=61,
+        first_piece=61,
+        time=1999.0,
+        after_ms=[0] * 3,
     )
     plain = run([*ran.sent, late], None)
     assert run([*ran.sent, late, *ran.answers], None).failures == plain.failures

@@ -230,7 +230,12 @@ def test_docs_print_the_table() -> None:
 
 def sure(**changes: Any) -> FailureFacts:
     """Return facts with a verdict of which the rules are confident: the cause that `answer` states."""
-    right = {"confidence": 0.8, "error_type": ErrorType.USER_SCRIPT, "faulty_component": Component.NONE, "restartable": False}
+    right = {
+        "confidence": 0.8,
+        "error_type": ErrorType.USER_SCRIPT,
+        "faulty_component": Component.NONE,
+        "restartable": False,
+    }
     return FailureFacts(verdict=opinion_of_rules(verdict(**right | changes)))  # fmt: skip
 
 
