@@ -24,6 +24,8 @@ INFRASTRUCTURE, FRAMEWORK, USER, OTHER = (
         ("rdma mlx5_2: post_send_nop:81:(pid 4): wait on completion failed. status -110", INFRASTRUCTURE, "network", True),
         ("mlx5_core 17:00.0: mlx5_cmd_out_err:8:(pid 5): CREATE_MKEY failed, status bad state(0x9)", INFRASTRUCTURE, "network", True),
         ("009 (51.001.000) 2026-04-02 09:12:40 Job was aborted.", OTHER, "none", True),
+        ("RuntimeError: operator torchvision::nms does not exist", FRAMEWORK, "none", False),
+        ("ImportError: cannot import name 'Cache' from 'hub' (/v/lib/python3/site-packages/hub/__init__.py)", FRAMEWORK, "none", False),
         ("cuFFT error: 6", FRAMEWORK, "none", False),
         ("RuntimeError: cuBLAS API failed with status 14", FRAMEWORK, "none", False),
         ("[2]<stderr>:cudnnBackendExecute failed: error code 5003 (conv.cc:7)", FRAMEWORK, "none", False),
