@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from processors.prompts import Prompt
+from schedmate_records import QuestionKind
 from streams.model_worker.answers import AnswerStore
 from streams.model_worker.http_server import HttpModelServer
 from streams.model_worker.language_model import Answer, LanguageModel
@@ -27,7 +28,7 @@ class Noted:
     """Asks, and notes what came: one for each subject.
 
     Attributes:
-        model: Whom to ask; null notes that something was asked, and gives no answer.
+        model: The model to ask; null notes that something was asked, and gives no answer.
         kind: Questions of this kind are asked; those of other kinds are not.
     """
 
@@ -37,9 +38,11 @@ class Noted:
     answers: list[Answer] = field(default_factory=list)
 
     def ask(self, prompt: Prompt) -> Answer | None:
-        """Return the answer, as the model's `ask` does."""
+        """Return the answer, as the model's `ask` does. A trial question about failures, which belongs to no job, is not noted."""
         if prompt.kind != self.kind:
             return None
+        if self.model and prompt.kind == QuestionKind.FAILURE and not prompt.job:
+            return self.model.ask(prompt)
         self.asked += 1
         answer = self.model.ask(prompt) if self.model else None
         if answer is not None:

@@ -82,15 +82,15 @@ def _training(place: int, form: str) -> Training:
         seconds = step_time * chance.uniform(0.99, 1.01)
         now += EVERY * seconds
         loss = round(0.4 + 3 / (1 + at / 8) * chance.uniform(0.9, 1.1), 4)
-        said: dict[str, object] = {
+        values: dict[str, object] = {
             "step": float(at * EVERY),
             "loss": f"{loss:.4f}",
             "samples": 64 * at * EVERY,
             "total": TOTAL,
         }
-        said |= {"seconds": f"{seconds:.4f}", "ms": f"{1000 * seconds:.1f}", "rate": f"{1 / seconds:.2f}"}
-        said |= {"memory": 21_504 + at % 7, "norm": f"{chance.uniform(0.5, 2):.3f}"}
-        lines.append(form.format(**said))
+        values |= {"seconds": f"{seconds:.4f}", "ms": f"{1000 * seconds:.1f}", "rate": f"{1 / seconds:.2f}"}
+        values |= {"memory": 21_504 + at % 7, "norm": f"{chance.uniform(0.5, 2):.3f}"}
+        lines.append(form.format(**values))
         times.append(now)
     return Training(form, tuple(_chunks(f"made-up-{place}", lines, times)), LINES * EVERY, step_time, loss)
 
@@ -132,11 +132,11 @@ def _figures(analysis: Analysis) -> dict[str, float | None]:
 
 def _points(training: Training, analysis: Analysis) -> dict[str, float]:
     """Return 1 for each figure that is right, 0 for one that is open, -1 for one that is wrong."""
-    told = _figures(analysis)
+    figures = _figures(analysis)
     return {
-        "step": points(told["step"], told["step"] == training.step),
-        "step_time_s": points(told["step_time_s"], _near(told["step_time_s"], training.step_time_s)),
-        "loss": points(told["loss"], told["loss"] == training.loss),
+        "step": points(figures["step"], figures["step"] == training.step),
+        "step_time_s": points(figures["step_time_s"], _near(figures["step_time_s"], training.step_time_s)),
+        "loss": points(figures["loss"], figures["loss"] == training.loss),
     }
 
 

@@ -77,20 +77,20 @@ def no_training(question: FormatQuestion, _: random.Random) -> Content:
 
 def always_step(question: FormatQuestion, _: random.Random) -> Content:
     """Call every number a step."""
-    return _alike(question, "step", "none")
+    return _all_columns(question, "step", "none")
 
 
 def always_loss(question: FormatQuestion, _: random.Random) -> Content:
     """Call every number a loss."""
-    return _alike(question, "loss", "none")
+    return _all_columns(question, "loss", "none")
 
 
 def always_time(question: FormatQuestion, _: random.Random) -> Content:
     """Call every number a step time in seconds."""
-    return _alike(question, "step_time", "s")
+    return _all_columns(question, "step_time", "s")
 
 
-def _alike(question: FormatQuestion, role: str, unit: str) -> Content:
+def _all_columns(question: FormatQuestion, role: str, unit: str) -> Content:
     columns = range(1, len(numbered_columns(question)) + 1)
     templates = [{"template": number, "reports": "training"} for number in range(1, len(question.templates) + 1)]
     return {"training": "yes", "templates": templates, "columns": [_column(each, role, unit) for each in columns]}

@@ -21,9 +21,9 @@ def is_right(value: float) -> bool:
     return value > 0
 
 
-def points(said: object, right: bool) -> float:
-    """Return what a field is worth: 1 where it is right, 0 where it says nothing, -1 where it is wrong."""
-    return 1.0 if right else 0.0 if said is None else -1.0
+def points(stated: object, right: bool) -> float:
+    """Return what a field is worth: 1 where it is right, 0 where it states nothing, -1 where it is wrong."""
+    return 1.0 if right else 0.0 if stated is None else -1.0
 
 
 @dataclass

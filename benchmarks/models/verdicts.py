@@ -82,7 +82,7 @@ def measure(
 
     Args:
         logs: What the verdicts are about; a part of them is drawn where they are many.
-        model: Whom to ask.
+        model: The model to ask.
         most: Maximum number of questions in each band.
         concurrency: Questions under way at a time.
         catalogue: Whether the signatures that ship are known; without them a verdict is what one on an unknown failure is.

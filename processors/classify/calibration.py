@@ -45,9 +45,9 @@ def platt(scores: Floats, hits: NDArray[np.bool_]) -> tuple[float, float]:
     design = np.stack([scores, np.ones_like(scores)], axis=1)
     curve = np.array([0.0, np.log((positive + 1) / (negative + 1))])
     for _ in range(50):  # Newton's method
-        said = sigmoid(design @ curve)
-        slope = design.T @ (said - target)
-        bend = (design.T * (said * (1 - said))) @ design + 1e-9 * np.eye(2)
+        predicted = sigmoid(design @ curve)
+        slope = design.T @ (predicted - target)
+        bend = (design.T * (predicted * (1 - predicted))) @ design + 1e-9 * np.eye(2)
         step = np.linalg.solve(bend, slope)
         curve -= step * min(1.0, 4.0 / (np.abs(step).max() + 1e-12))
         if np.abs(step).max() < 1e-9:

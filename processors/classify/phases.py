@@ -224,16 +224,18 @@ def _with_parts(due: Sequence[ObservedTemplate], reports: Sequence[bool]) -> lis
     while parts:
         block = [parts.pop()]
         for one in block:
-            beside = [each for each in parts if _is_beside(due[one], due[each]) and _is_beside(due[each], due[one])]
-            block += beside
-            parts = [each for each in parts if each not in beside]
+            adjacent = [
+                each for each in parts if _is_adjacent(due[one], due[each]) and _is_adjacent(due[each], due[one])
+            ]
+            block += adjacent
+            parts = [each for each in parts if each not in adjacent]
         if len(block) >= PARTS and any(reports[each] for each in block):
             for each in block:
                 found[each] = True
     return found
 
 
-def _is_beside(one: ObservedTemplate, other: ObservedTemplate) -> bool:
+def _is_adjacent(one: ObservedTemplate, other: ObservedTemplate) -> bool:
     """Return whether nearly all lines of `one` are near a line of `other`."""
     near = {place + step for place in other.places for step in range(-_NEIGHBOURS, _NEIGHBOURS + 1)}
     return sum(place in near for place in one.places) >= _LIKELY["neighbour"] * len(one.places)

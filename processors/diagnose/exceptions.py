@@ -96,6 +96,8 @@ def _by_origin(raised: Raised, name: str) -> Classification:
     if name in {"ImportError", "ModuleNotFoundError"}:
         missing = _find("part", raised.message)
         broken = "cannot import name" in raised.message or "." in missing
+        if "-packages" in raised.message and "cannot import name" in raised.message:
+            return _table.classification("framework", 0.7)  # the installed version lacks the name
         if inner and (broken or missing.replace("_", "-") == inner.replace("_", "-")):
             return _table.classification("framework", 0.7)
         return _table.classification("user", 0.8)

@@ -59,7 +59,7 @@ _PATTERNS = {
     "python_warning": re.compile(r"\.py:\d+: \w*Warning: "),
     "assertion": re.compile(r"\bAssertionError: "),
     "prose": re.compile(
-        r"(?i)^\s*(?:[-*\u2022]|\d{1,2}[.)])\s|^\s*\|(?:[^|]*\|){2}|\b(?:may|might|can|could) (?:occur|happen|appear|show up)\b"
+        r"(?i)^\s*(?:[-*\u2022]|\d{1,2}[.)])\s|^\s*\|(?:[^|]*\|){3}|\b(?:may|might|can|could) (?:occur|happen|appear|show up)\b"
         r"|\bif (?:you|the \w+) (?:see|sees|get|gets|encounter|encounters|report|reports|log|logs|print|prints)\b"
     ),
     "quoted_source": re.compile(r"^\s*(?:[│|]\s*(?:❱\s*)?\d+ [│|] |-{2,}> ?\d+ )"),
@@ -73,6 +73,8 @@ _PATTERNS = {
 }
 """A mild level; a line of one name and one quoted text, and quoted text that its name calls data (of a model); a line of source as Rich and
 IPython quote it; an error by its first word."""
+_SCRIPT_COMMANDS = frozenset({"shell_command_failed", "pip_failed", "conda_activate"})
+"""Causes that are commands of a job script, which goes on after them by default."""
 _FOREIGN_MEMORY = Classification(Kind.EXCEPTION, ErrorType.INFRASTRUCTURE, Component.GPU, True, 0.7)
 _NAN_LOSS = Classification(Kind.EXCEPTION, ErrorType.USER_SCRIPT, Component.NONE, False, 0.5)
 _HINT = Classification(Kind.HINT, ErrorType.UNKNOWN, Component.NONE, None, 0.2)
@@ -304,12 +306,12 @@ def _is_mild(line: str) -> bool:
 
 
 def _weakened(candidate: Candidate, ended: int, *, warns: bool) -> Candidate:
-    """Return `candidate`: if a logger calls its line a warning, one report after it shows that it did no harm.
+    """Return `candidate`: after a warning or a failed command of a job script, one report shows that it did no harm.
 
     Right after the last lines of a job, at line `ended`, processes report such errors and lost peers as they end.
     """
     at_end = 0 < ended < candidate.newest_line <= ended + LAST_LINES[Kind.HINT]
-    if warns and candidate.kind in SETS["survivable"]:
+    if candidate.cause in _SCRIPT_COMMANDS or (warns and candidate.kind in SETS["survivable"]):
         candidate.status = Status.DISMISSED if at_end else Status.WARNED
     elif at_end and candidate.kind in {Kind.PEER, Kind.CHILD}:
         candidate.status = Status.DISMISSED

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from schedmate_records import Evidence
+from schedmate_records import Evidence, FailureSource
 
 from ..classified_chunk import PROGRESS, ClassifiedChunk
 from ..grammar.prefix import strip_prefix
@@ -127,10 +127,12 @@ def forget_explained(
     if raised is not None or signature is None or signature.kind == Kind.HINT:
         return
     causes = {"cpp_abort"} - {signature.name}
-    if signature.kind in SETS["certain"] | {Kind.EXCEPTION}:
+    specific = signature.kind in SETS["certain"] | {Kind.EXCEPTION}
+    if specific:
         causes |= GENERAL_EXCEPTIONS | {"ray_node_gone"}
     for one in kept:
         near = one.root is not None and place.line - one.root.line <= _MESSAGE_LINES
-        if near and one.stream == stream and one.cause in causes:
+        without_message = one.source is FailureSource.TRACEBACK and one.message.endswith(one.cause)
+        if near and one.stream == stream and (one.cause in causes or (specific and without_message)):
             kept.remove(one)
             return

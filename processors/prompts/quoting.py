@@ -16,7 +16,7 @@ LONGEST = 300
 BEGIN, END = "<log>", "</log>"
 """Around the quoted lines. No quoted line can hold either."""
 
-_ALIKE = str.maketrans({"<": "\u2039", ">": "\u203a", "\uff5c": "|"})
+_SIMILAR = str.maketrans({"<": "\u2039", ">": "\u203a", "\uff5c": "|"})
 _MARKER = re.compile(
     r"\[(?=/?(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|THINK|gMASK)\])"
 )
@@ -36,7 +36,7 @@ def harmless(text: str, longest: int = LONGEST) -> str:
     left_out = len(text) - longest
     text = text[:longest]
     if not _PLAIN.fullmatch(text):
-        text = "".join(_escaped(each) for each in text.translate(_ALIKE))
+        text = "".join(_escaped(each) for each in text.translate(_SIMILAR))
     text = _MARKER.sub("(", text)
     return f"{text} … {left_out} characters left out" if left_out > 0 else text
 

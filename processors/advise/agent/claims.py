@@ -104,8 +104,8 @@ def _number(field: str, text: str, line: str) -> float | None:
         return None
     value = float(text.replace("_", ""))
     whole = field == "lr" or value.is_integer()
-    stands = value in numbers_in(line)
-    return value if isfinite(value) and 0 < value <= _MOST[field] and whole and stands else None
+    shown = value in numbers_in(line)
+    return value if isfinite(value) and 0 < value <= _MOST[field] and whole and shown else None
 
 
 def _name(text: str, line: str) -> str | None:

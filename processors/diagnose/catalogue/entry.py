@@ -43,7 +43,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         action: What an operator should do.
         source: The document that the message is described in.
         example: A line that matches.
-        counter: A line that looks alike and must not match.
+        counter: A line that looks similar and must not match.
     """
 
     name: str
@@ -151,5 +151,5 @@ def _problem(entry: Signature) -> str:
 
 def _words(error: re2.error) -> str:
     """Return the message of RE2, which comes as bytes."""
-    said = error.args[0] if error.args else ""
-    return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(error)
+    message = error.args[0] if error.args else ""
+    return message.decode("utf-8", "replace") if isinstance(message, bytes) else str(error)

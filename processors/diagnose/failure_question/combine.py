@@ -129,7 +129,7 @@ def _follows(line: Evidence, root: Evidence) -> bool:
 
 def _cause(verdict: Failure, given: FailureAnswer, lines: Sequence[Evidence]) -> dict[str, Any]:
     """Return the fields of a verdict whose cause a model decides. The evidence of nodes supports the rules' cause alone."""
-    alike = (given.error_type, given.faulty_component) == (verdict.error_type, verdict.faulty_component)
+    same_cause = (given.error_type, given.faulty_component) == (verdict.error_type, verdict.faulty_component)
     changes: dict[str, Any] = {
         "error_type": given.error_type,
         "faulty_component": given.faulty_component,
@@ -149,7 +149,7 @@ def _cause(verdict: Failure, given: FailureAnswer, lines: Sequence[Evidence]) ->
         "message": verdict.message if same_line else given.root.text.strip()[:MESSAGE],
         "evidence": [given.root, *others][:EVIDENCE],
     }
-    if not alike:
+    if not same_cause:
         changes |= {"signature": ""} | _NO_NODE_EVIDENCE
     return changes if same_line else changes | {"node": "" if given.root.rank != verdict.rank else verdict.node}
 

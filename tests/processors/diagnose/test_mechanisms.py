@@ -24,6 +24,8 @@ INFRASTRUCTURE, FRAMEWORK, USER, OTHER = (
         ("rdma mlx5_2: post_send_nop:81:(pid 4): wait on completion failed. status -110", INFRASTRUCTURE, "network", True),
         ("mlx5_core 17:00.0: mlx5_cmd_out_err:8:(pid 5): CREATE_MKEY failed, status bad state(0x9)", INFRASTRUCTURE, "network", True),
         ("009 (51.001.000) 2026-04-02 09:12:40 Job was aborted.", OTHER, "none", True),
+        ("RuntimeError: operator torchvision::nms does not exist", FRAMEWORK, "none", False),
+        ("ImportError: cannot import name 'Cache' from 'hub' (/v/lib/python3/site-packages/hub/__init__.py)", FRAMEWORK, "none", False),
         ("cuFFT error: 6", FRAMEWORK, "none", False),
         ("RuntimeError: cuBLAS API failed with status 14", FRAMEWORK, "none", False),
         ("[2]<stderr>:cudnnBackendExecute failed: error code 5003 (conv.cc:7)", FRAMEWORK, "none", False),
@@ -38,6 +40,15 @@ INFRASTRUCTURE, FRAMEWORK, USER, OTHER = (
         ("Usage of EmptyDir volume \"scratch\" exceeds the limit \"10Gi\".", INFRASTRUCTURE, "storage", False),
         ("libibverbs: ibv_reg_mr failed, raise the memlock limit", INFRASTRUCTURE, "node", False),
         ("/bin/bash: line 1: ibv_devinfo: command not found", USER, "none", False),
+        ("[E] context.cpp:71 CUDA driver version is insufficient for CUDA runtime version (35)", INFRASTRUCTURE, "gpu", False),
+        ("nvidia-container-cli: requirement error: unsatisfied condition: cuda>=13.0", INFRASTRUCTURE, "gpu", False),
+        ("CUDA error: system has unsupported display driver / cuda driver combination", INFRASTRUCTURE, "gpu", True),
+        ("ERROR: LoadError: InterruptException:", OTHER, "none", True),
+        ("/opt/torch/bin/luajit: interrupted!", OTHER, "none", True),
+        ("Operation terminated by user during fit (line 12)", OTHER, "none", True),
+        ('Exception in thread "main" java.lang.InterruptedException: sleep interrupted', OTHER, "none", True),
+        ("[libprotobuf FATAL google/protobuf/arena.h:77] CHECK failed: (size) <= (limit): ", FRAMEWORK, "none", False),
+        ("E0601 10:00:00.123456 77 store.cc:81] CHECK_EQ failed: rows == expected (10 vs. 11)", FRAMEWORK, "none", False),
     ],
 )  # fmt: skip
 def test_lines_of_wrappers_and_vendor_layers(
@@ -91,9 +102,52 @@ def test_newest_start_decides_the_verdict(handler: FailureHandler, start: str) -
         ["parser.add_argument('--oom', help='what to do when Out of memory: Killed process occurs')"],
         ["usage: gpu-check [-h]", "  --ecc        fail on uncorrectable ECC errors"],
         ["ReadTimeoutError: Read timed out.", "download failed (attempt 1 of 3), trying again", *PROGRESS[:1]],
+        ["Known issues:", " - NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus", " * Xid 48: double bit ECC error"],
+        ["| Xid | meaning | action |", "| 48 | Double Bit ECC Error | reset |", "| 79 | GPU has fallen off the bus | reboot |"],
+        ["A double-bit ECC error may occur on hot GPUs.", "If you see NCCL error: unhandled system error, check the cables."],
         ["$ dmesg | grep -i xid", '$ nvidia-smi -q | grep -i "fallen off the bus"'],
     ],
 )  # fmt: skip
 def test_line_about_a_fault_blames_no_node(handler: FailureHandler, lines: list[str]) -> None:
     found, _ = run(handler, [*PROGRESS[:9], *lines])
     assert not found or found[-1].error_type is not INFRASTRUCTURE
+
+
+@pytest.mark.parametrize(
+    "probe",
+    [
+        "env: 'ibstat': No such file or directory",
+        "bash: line 3: nvidia-smi: command not found",
+        "sh: 1: ibv_devinfo: not found",
+    ],
+)
+@pytest.mark.parametrize("failure", ["ERROR could not build the tokenizer: no words", "ERROR: the loss is unstable"])
+def test_error_of_the_program_precedes_a_missing_tool_after_which_the_script_went_on(
+    handler: FailureHandler, probe: str, failure: str
+) -> None:
+    launcher = "srun: error: node01: task 0: Exited with exit code 1"
+    assert line(verdict(handler, [probe, *PROGRESS[:2], failure, launcher])) == 4
+
+
+def test_message_on_the_lines_after_an_exception_explains_it(handler: FailureHandler) -> None:
+    header = ["Traceback (most recent call last):", '  File "a.py", line 1, in f', "AssertionError: "]
+    found = verdict(handler, [*header, "The NVIDIA driver on your system is too old (found version 11000)."])
+    assert (found.error_type, found.restartable) == (INFRASTRUCTURE, False)
+
+
+def test_error_of_the_program_precedes_a_failed_installation_after_which_the_script_went_on(
+    handler: FailureHandler,
+) -> None:
+    failed = ["  error: subprocess-exited-with-error", "  │ exit code: -4", "  ╰─> [14 lines of output]"]
+    found = verdict(handler, [*failed, *(f"loading shard {number}" for number in range(20)), *BUG])
+    assert found.signature == "KeyError"
+    assert verdict(handler, failed).signature == "pip_failed"
+
+
+def test_first_line_of_a_native_abort_is_the_root(handler: FailureHandler) -> None:
+    lines = [
+        "terminate called after throwing an instance of 'std::runtime_error'",
+        "  what():  no width",
+        "Aborted (core dumped)",
+    ]
+    assert line(verdict(handler, lines)) == 1
