@@ -57,7 +57,7 @@ class ClassifiedChunk:
         return self.times[-1] if self.times else self.time
 
     @cached_property
-    def others(self) -> list[int]:
+    def without_progress(self) -> list[int]:
         """Places of the pieces that are no progress."""
         return list(compress(range(len(self.classes)), self.classes.encode().translate(_NO_PROGRESS)))
 

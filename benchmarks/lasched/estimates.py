@@ -44,11 +44,11 @@ def score(jobs: Sequence[Completion], border: int, utc_offset_s: float) -> Score
     ordered = sorted(jobs, key=lambda done: done.job.submitted)
     encoders = Encoders.fit(ordered[:border], utc_offset_s)
     data, candidates = build(ordered, encoders), gather(ordered)
-    train, held = data.take(slice(0, border)), data.take(slice(border, None))
+    train, held = data.select_rows(slice(0, border)), data.select_rows(slice(border, None))
     model, margins = AdvisorModel.fit(train, candidates.rows(0, border))
     table = candidates.rows(border, len(ordered))
     predicted = model.predict(held.x, table)
-    options = np.array([baselines(table.x[part], table.y[part]) for part in map(table.of, range(len(held)))])
+    options = np.array([baselines(table.x[part], table.y[part]) for part in map(table.candidates_of, range(len(held)))])
     options = np.column_stack([predicted.median, np.where(np.isnan(options), predicted.median[:, None], options)])
     chosen = choices(held.jobs, options)
     median = options[np.arange(len(held)), chosen]
@@ -92,7 +92,7 @@ def _user_medians(jobs: Sequence[Completion]) -> Vector:
 def _modes(true: Vector, table: CandidateTable) -> tuple[list[tuple[float, bool]], float]:
     found, several = list[tuple[float, bool]](), 0
     for row, y in enumerate(true):
-        part = table.of(row)
+        part = table.candidates_of(row)
         own = table.x[part, RELATIONS.index("same_user")] > 0
         modes = duration_modes(np.expm1(table.y[part][own] if own.any() else table.y[part]).tolist())
         several += bool(modes)

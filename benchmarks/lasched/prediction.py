@@ -49,14 +49,16 @@ def predict(
     encoders = Encoders.fit(ordered[: cuts[0]], utc_offset_s)
     step("features")
     data = build(ordered, encoders)
-    train, validation, test = (data.take(part) for part in (slice(0, cuts[0]), slice(*cuts), slice(cuts[1], None)))
+    train, validation, test = (
+        data.select_rows(part) for part in (slice(0, cuts[0]), slice(*cuts), slice(cuts[1], None))
+    )
     found: dict[str, Vector] = {}
     bounds = None
     for name in names:
         step(name)
         if name == ADVISOR:
             candidates = gather(ordered)
-            model, margins = AdvisorModel.fit(data.take(slice(0, cuts[1])), candidates.rows(0, cuts[1]))
+            model, margins = AdvisorModel.fit(data.select_rows(slice(0, cuts[1])), candidates.rows(0, cuts[1]))
             predicted = model.predict(test.x, candidates.rows(cuts[1], len(ordered)))
             found[name] = np.expm1(predicted.median)
             bounds = intervals(test.jobs, predicted, margins)

@@ -63,7 +63,7 @@ class _Split:
 
     def rows(self, first: int, last: int | None = None) -> tuple[Dataset, CandidateTable]:
         last = len(self.all) if last is None else last
-        return self.all.take(slice(first, last)), self.candidates.rows(first, last)
+        return self.all.select_rows(slice(first, last)), self.candidates.rows(first, last)
 
 
 def run(folder: Path, *, retrain: bool, only: Sequence[str] = ()) -> Outcome:
@@ -113,7 +113,7 @@ def _without_models(setting: Setting, split: _Split, known_until: float) -> None
         for kind, y in last_five(jobs, key, middle, known_until).items():
             setting.predictions[f"{name}, {kind}"] = np.expm1(y[split.border :])
     plain = PlainTrees()
-    plain.fit(train, train.take(slice(0, 0)))
+    plain.fit(train, train.select_rows(slice(0, 0)))
     setting.predictions["plain LightGBM"] = np.expm1(plain.predict(split.rows(split.border)[0]))
 
 
@@ -125,7 +125,7 @@ def _retrained(split: _Split, first: AdvisorModel, margins: AdaptiveMargins, ste
             step("a week's model")
             ended = np.array([done.ended < monday for done in split.all.jobs[:start]])
             model, _ = AdvisorModel.fit(
-                split.all.take(np.append(ended, np.zeros(len(split.all) - start, bool))), _chosen(split, ended)
+                split.all.select_rows(np.append(ended, np.zeros(len(split.all) - start, bool))), _chosen(split, ended)
             )
         parts.append(model.predict(split.rows(start, end)[0].x, split.rows(start, end)[1]))
     predicted = Quantiles(

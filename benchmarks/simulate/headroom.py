@@ -66,7 +66,7 @@ class HeadroomGfs(Gfs):
         losses = {name: weigh(job.unsaved_s, sum(job.gpus.values()), job.evictions) for name, job in jobs.items()}
         capacities = {str(node.index): view.capacity_of(node.index) for node in nodes}
         need = Need(nodes=request.pods, gpus=request.gpus, stacked=True)
-        found = least_loss(need, capacities, view.held(), losses)
+        found = least_loss(need, capacities, view.shares_by_job(), losses)
         if found is None:
             return None
         self._evicted_at += [view.now] * len(found.victims)

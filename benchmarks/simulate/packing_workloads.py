@@ -105,8 +105,8 @@ def _by_trees(jobs: Sequence[Job], begin: float) -> Mapping[str, float]:
     data = build(completions, Encoders.fit(past, UTC_OFFSET_S))
     border = len(past)
     trees = PlainTrees()
-    trees.fit(data.take(slice(0, border)), data.take(slice(0, 0)))
-    durations = np.maximum(1.0, np.expm1(trees.predict(data.take(slice(border, None)))))
+    trees.fit(data.select_rows(slice(0, border)), data.select_rows(slice(0, 0)))
+    durations = np.maximum(1.0, np.expm1(trees.predict(data.select_rows(slice(border, None)))))
     return {each.job.job_id: float(value) for each, value in zip(data.jobs[border:], durations, strict=True)}
 
 

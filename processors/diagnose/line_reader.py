@@ -179,7 +179,7 @@ class LineReader:
     def _add_candidates(
         self, view: ClassifiedChunk, name: str, state: StreamDiagnosisState, kept: list[Candidate]
     ) -> None:
-        lines, classes, others = view.lines, view.classes, view.others
+        lines, classes, others = view.lines, view.classes, view.without_progress
         matches = self._matcher.find([lines[i] for i in others], [view.templates[i] for i in others])
         found = {}
         if ERROR in classes or any(matches):

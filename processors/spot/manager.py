@@ -85,7 +85,7 @@ class ClusterView(QuotaView, Protocol):
     def capacity_of(self, index: int) -> NodeResources:
         """Return what a node has."""
 
-    def held(self) -> Mapping[str, Mapping[str, Share]]:
+    def shares_by_job(self) -> Mapping[str, Mapping[str, Share]]:
         """Return what each job holds, by id and the number of the node as text."""
 
 

@@ -47,7 +47,7 @@ class Headers:
         """Return the last header above line `place`; empty without one."""
         if self._found is None:
             lines, masked, classes = self._view.lines, self._view.templates, self._view.classes
-            others = (index for index in self._view.others if classes[index] == OTHER)
+            others = (index for index in self._view.without_progress if classes[index] == OTHER)
             self._found = [(index, lines[index]) for index in others if _is_header(masked[index])]
         return next((header for index, header in reversed(self._found) if index < place), self._before)
 

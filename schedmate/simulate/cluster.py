@@ -78,7 +78,7 @@ class Cluster:
             self.free += node.free
             self.capacity += node.spec.gpus
 
-    def take(self, node_index: int, count: int) -> Slice:
+    def allocate(self, node_index: int, count: int) -> Slice:
         """Give `count` free GPUs of a node, those of the lowest index first.
 
         Raises:
@@ -96,7 +96,7 @@ class Cluster:
         self._set_free(node, node.free - count)
         return Slice(node_index, gpus)
 
-    def take_share(self, node_index: int, share: float) -> Slice:
+    def allocate_share(self, node_index: int, share: float) -> Slice:
         """Give a share of one GPU: of one that is shared already, if possible.
 
         Raises:

@@ -31,7 +31,7 @@ class PackedSpeeds:
         """The workloads that were measured, in the order of the measurements."""
         return list(self._mean)
 
-    def of(self, one: PackedWorkload | None, other: PackedWorkload | None) -> tuple[float, float]:
+    def speeds_of(self, one: PackedWorkload | None, other: PackedWorkload | None) -> tuple[float, float]:
         """Return the speeds of two workloads that are packed together; 1 for pairs without a measurement, as in Lucid's simulator."""
         if one is None or other is None:
             return 1.0, 1.0
@@ -42,7 +42,7 @@ class PackedSpeeds:
 
     def can_share(self, one: PackedWorkload | None, other: PackedWorkload | None) -> bool:
         """Return whether two workloads fit on one GPU, as far as anyone measured."""
-        return min(self.of(one, other)) > 0
+        return min(self.speeds_of(one, other)) > 0
 
     def sharing_score(self, workload: PackedWorkload | None) -> int:
         """Return 0 for a workload that shares well, 1 for a medium one, 2 for a jumbo, and for one that was never measured."""

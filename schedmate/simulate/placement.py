@@ -33,7 +33,7 @@ def _on_one(cluster: Cluster, need: int, gpu_type: str) -> tuple[Slice, ...] | N
     for free in range(need, cluster.largest + 1):
         index = _first(cluster, cluster.by_free[free], gpu_type)
         if index is not None:
-            return (cluster.take(index, need),)
+            return (cluster.allocate(index, need),)
     return None
 
 
@@ -47,9 +47,9 @@ def _on_many(cluster: Cluster, need: int, gpu_type: str) -> tuple[Slice, ...] | 
         last = idle[whole] if len(idle) > whole else _freest(cluster, rest, gpu_type)
         if last is None:
             return None
-    pieces = [cluster.take(index, cluster.largest) for index in idle[:whole]]
+    pieces = [cluster.allocate(index, cluster.largest) for index in idle[:whole]]
     if last is not None:
-        pieces.append(cluster.take(last, rest))
+        pieces.append(cluster.allocate(last, rest))
     return tuple(pieces)
 
 
@@ -86,11 +86,11 @@ def _share(cluster: Cluster, job: Job) -> tuple[Slice, ...] | None:
     for index in cluster.shared:
         node = cluster.nodes[index]
         if node.up and job.gpu_type in {"", node.spec.gpu_type} and node.fits_share(job.gpus) is not None:
-            return (cluster.take_share(index, job.gpus),)
+            return (cluster.allocate_share(index, job.gpus),)
     for free in range(1, cluster.largest + 1):
         found = _first(cluster, cluster.by_free[free], job.gpu_type)
         if found is not None:
-            return (cluster.take_share(found, job.gpus),)
+            return (cluster.allocate_share(found, job.gpus),)
     return None
 
 

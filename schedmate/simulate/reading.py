@@ -66,7 +66,7 @@ class Row:
             raise TraceError(f"{self.where}: expected a number in column {name!r}, found {(text or '')[:40]!r}")
         return value
 
-    def whole(self, name: str, most: int) -> int:
+    def whole_number(self, name: str, most: int) -> int:
         """Return a field as a whole number from 0 to `most`.
 
         Raises:

@@ -52,7 +52,7 @@ class Costs(msgspec.Struct, frozen=True):
     restart_large_s: float = 60.0
     large_above: float = 8.0
 
-    def of(self, job: Job) -> float:
+    def restart_seconds(self, job: Job) -> float:
         """Return the seconds that a restart of `job` takes."""
         return self.restart_s if job.total_gpus <= self.large_above else self.restart_large_s
 
@@ -279,7 +279,7 @@ class Simulation:
             lost = run.left_at_start - run.work_left
         run.work_left += lost
         run.lost += lost
-        run.overhead += self.costs.of(run.job)
+        run.overhead += self.costs.restart_seconds(run.job)
         run.version += 1
         self._free(run)
         self._wait(run)

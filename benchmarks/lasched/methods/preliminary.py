@@ -37,9 +37,9 @@ class _Experts:
         self._of: dict[int, lightgbm.Booster] = {}
         for kind, count in zip(*np.unique(of_train, return_counts=True), strict=True):
             if count >= FEWEST:
-                watched = validation.take(of_validation == kind)
+                watched = validation.select_rows(of_validation == kind)
                 self._of[int(kind)] = fit_on(
-                    train.take(of_train == kind), watched if len(watched) >= FEWEST else validation
+                    train.select_rows(of_train == kind), watched if len(watched) >= FEWEST else validation
                 )
 
     def predict(self, x: Matrix, kinds: Vector) -> Vector:
@@ -107,7 +107,7 @@ class RecencyEnsemble:
         times = np.array([done.job.submitted for done in train.jobs])
         recent = times >= np.quantile(times, self.QUANTILE)
         self._all = fit_on(train, validation)
-        self._recent = fit_on(train.take(recent), validation) if recent.sum() >= FEWEST else self._all
+        self._recent = fit_on(train.select_rows(recent), validation) if recent.sum() >= FEWEST else self._all
 
     def predict(self, data: Dataset) -> Vector:
         """Return the mixture."""

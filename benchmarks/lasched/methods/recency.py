@@ -24,7 +24,7 @@ class WeightedRecency:
         self._models = []
         for share in WINDOWS:
             rows = slice(len(train) - max(1, round(share * len(train))), None)
-            self._models.append(fit_on(train.take(rows), validation, weight=np.exp(-DECAY * age[rows])))
+            self._models.append(fit_on(train.select_rows(rows), validation, weight=np.exp(-DECAY * age[rows])))
         errors = np.array([np.abs(apply(one, validation.x) - validation.y).mean() for one in self._models])
         self._weights = 1 / (errors + EPSILON) / (1 / (errors + EPSILON)).sum()
 

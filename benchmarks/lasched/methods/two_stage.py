@@ -33,7 +33,7 @@ class TwoStage:
         )
         self._experts: list[lightgbm.Booster | float] = []
         for number, capacity in enumerate(CAPACITY):
-            rows, watched = train.take(of_train == number), validation.take(of_validation == number)
+            rows, watched = train.select_rows(of_train == number), validation.select_rows(of_validation == number)
             if len(rows):
                 self._experts.append(fit_on(rows, watched if len(watched) >= FEWEST else None, rounds=200, **capacity))
             else:  # all durations are alike

@@ -171,7 +171,7 @@ class Sia:
             if known.present is not None:
                 simulation.preempt(run, saved=True)
         for known in begins:
-            known.profiling = [simulation.cluster.take(index, 1) for index in range(len(self._cluster))]
+            known.profiling = [simulation.cluster.allocate(index, 1) for index in range(len(self._cluster))]
             known.profiled_at = now + known.application.constants.restart_s + (self._profile_s or 0.0)
         for run, known, place in moves:
             known.present = place
@@ -180,7 +180,9 @@ class Sia:
             known.starts += 1
             config = self._among[place]
             index = next(index for index, kind in enumerate(self._cluster) if kind.name == config.gpu_type)
-            simulation.start(run, (simulation.cluster.take(index, config.gpus),), known.application.constants.restart_s)
+            simulation.start(
+                run, (simulation.cluster.allocate(index, config.gpus),), known.application.constants.restart_s
+            )
             simulation.set_rate(run, _rate(run, known))
         self._changed = False
         self._renewed = now

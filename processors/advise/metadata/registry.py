@@ -57,7 +57,7 @@ def _index(section: str) -> tuple[Mapping[str, KnownName], int]:
     return found, max(len(words(each.name)) for each in found.values()) + 1
 
 
-def known(section: str, text: str) -> KnownName | None:
+def known_name(section: str, text: str) -> KnownName | None:
     """Return the longest name of a section that `text` holds as whole words; null without one."""
     index, longest = _index(section)
     if plain(text) in index:
@@ -84,4 +84,4 @@ def task_of_import(name: str) -> str | None:
 
 def tasks_in(texts: Iterable[str]) -> Counter[str]:
     """Return the number of `texts` that hold a word that is evidence for a task, by task."""
-    return Counter(found.task for text in texts if (found := known("words", text)) is not None)
+    return Counter(found.task for text in texts if (found := known_name("words", text)) is not None)

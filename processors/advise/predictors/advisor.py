@@ -125,7 +125,7 @@ class AdvisorModel:
     def _summaries(candidates: CandidateTable, probability: Vector) -> Matrix:
         weight = weights_of(probability)
         rows = range(len(candidates.starts) - 1)
-        found = [summarise(candidates.y[part], weight[part]) for part in map(candidates.of, rows)]
+        found = [summarise(candidates.y[part], weight[part]) for part in map(candidates.candidates_of, rows)]
         return np.asarray(found, dtype=np.float64).reshape(len(found), len(SUMMARY))
 
     def _inputs(self, x: Matrix, summary: Matrix) -> tuple[Matrix, Vector]:

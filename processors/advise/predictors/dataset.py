@@ -28,7 +28,7 @@ class Dataset(msgspec.Struct, frozen=True):
     def __len__(self) -> int:
         return len(self.jobs)
 
-    def take(self, rows: slice | NDArray[np.bool_]) -> "Dataset":
+    def select_rows(self, rows: slice | NDArray[np.bool_]) -> "Dataset":
         """Return some of the rows."""
         chosen = np.arange(len(self.jobs))[rows]
         return Dataset([self.jobs[row] for row in chosen], self.x[chosen], self.y[chosen])

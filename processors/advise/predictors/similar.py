@@ -133,7 +133,7 @@ class CandidateTable(msgspec.Struct, frozen=True):
     starts: NDArray[np.int64]
     """Where each submission's candidates begin, and where the last one's end; shape (submissions + 1,)."""
 
-    def of(self, row: int) -> slice:
+    def candidates_of(self, row: int) -> slice:
         """Return where the candidates of a submission are."""
         return slice(int(self.starts[row]), int(self.starts[row + 1]))
 

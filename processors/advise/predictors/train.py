@@ -72,13 +72,13 @@ def _scores(
     """Return how a model does on the rows of `week`, with histories that grow, and its errors there with those of the baselines."""
     data, candidates = build(jobs, saved.encoders), gather(jobs)
     first = int(np.argmax(week))
-    held = data.take(slice(first, None))
+    held = data.select_rows(slice(first, None))
     table = candidates.rows(first, len(jobs))
     median = saved.model.predict(held.x, table).median
     error = np.abs(median - held.y)
     errors = RecentErrors()
     for row in sorted(range(len(held)), key=lambda each: held.jobs[each].ended):
-        if len(table.y[part := table.of(row)]):
+        if len(table.y[part := table.candidates_of(row)]):
             options = np.append(median[row], baselines(table.x[part], table.y[part]))
             errors.update(held.jobs[row].job.user, options, float(held.y[row]))
     return {

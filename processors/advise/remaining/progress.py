@@ -71,7 +71,7 @@ class Progress(msgspec.Struct):
     announced: int | None = None
     announced_steps: int | None = None
 
-    def take(self, metric: JobMetric) -> None:
+    def add(self, metric: JobMetric) -> None:
         """Take in the counters of a metric."""
         fell, before = self._fell_back(metric), self.epoch
         heading = self.heading

@@ -127,7 +127,7 @@ class Remaining(Stage[RemainingState]):
         state.rank = metric.rank
         if state.began is None:
             state.began = metric.since if metric.since is not None else metric.time
-        state.progress.take(metric)
+        state.progress.add(metric)
         left = state.progress.rest()
         if left is None and metric.step_total is None and metric.left_s:
             left = Rest(BY_LOG, metric.left_s)

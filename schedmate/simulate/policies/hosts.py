@@ -28,7 +28,7 @@ class Kinds:
         self._examples: list[Job] = []
         self._suiting: list[_Suiting] = []
 
-    def of(self, job: Job) -> Kind:
+    def kind_of(self, job: Job) -> Kind:
         """Return the kind of a job."""
         kind = self._numbers.setdefault(self._key(job), len(self._examples))
         if kind == len(self._examples):
@@ -74,7 +74,7 @@ class Hosts:
         if gpus in self.without:
             self.without[gpus].clear()
 
-    def take(self, gpus: float, kind: Kind, service: float) -> Run | None:
+    def remove_longest(self, gpus: float, kind: Kind, service: float) -> Run | None:
         """Return, and forget, the host that has run longest of those that suit a job of so many GPUs; None where there is none.
 
         Args:

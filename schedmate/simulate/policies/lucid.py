@@ -105,7 +105,7 @@ class Lucid:
         """Queue a job."""
         if not run.runs:
             gpus = run.job.total_gpus
-            kind = self._kinds.of(run.job) if 1 <= gpus <= LARGEST_PACKED else None
+            kind = self._kinds.kind_of(run.job) if 1 <= gpus <= LARGEST_PACKED else None
             self._entries[run.order] = _Entry(_service(run), run.order, run, gpus, kind)
         entry = self._entries[run.order]
         insort(self._queue, entry)
@@ -152,7 +152,7 @@ class Lucid:
         for service, _, run, gpus, kind in self._queue:
             host = None
             if kind is not None and kind not in without[gpus]:
-                host = hosts.take(gpus, kind, service)
+                host = hosts.remove_longest(gpus, kind, service)
             if host is not None:
                 self._pack(simulation, run, host)
                 started = True
@@ -171,7 +171,7 @@ class Lucid:
         return started
 
     def _pack(self, simulation: Simulation, run: Run, host: Run) -> None:
-        speed, host_speed = self._speeds.of(run.job.workload, host.job.workload)
+        speed, host_speed = self._speeds.speeds_of(run.job.workload, host.job.workload)
         simulation.pack(run, host, speed, host_speed)
         if self._cancellation:
             self._checks.append((simulation.now + self._cancellation.after_s, host, run, run.runs))

@@ -55,8 +55,8 @@ def start_ranges(
 
 
 def _range(job: str, found: list[float]) -> StartRange:
-    def at(share: float) -> float:
+    def quantile(share: float) -> float:
         return found[min(int(share * len(found)), len(found) - 1)]
 
     chance = sum(map(math.isfinite, found)) / len(found)
-    return StartRange(job, at(MIDDLE), at(LOW), at(HIGH), chance)
+    return StartRange(job, quantile(MIDDLE), quantile(LOW), quantile(HIGH), chance)

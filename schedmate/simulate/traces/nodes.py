@@ -39,22 +39,22 @@ def read_nodes(path: Path) -> list[NodeSpec]:
 
 def _of_row(row: Row) -> list[NodeSpec]:
     if "num" in row.fields and "" in row.fields:
-        return [NodeSpec(gpus=HELIOS_GPUS, partition=row.text(""))] * row.whole("num", MOST_NODES)
+        return [NodeSpec(gpus=HELIOS_GPUS, partition=row.text(""))] * row.whole_number("num", MOST_NODES)
     if row.has("sn"):
-        return [NodeSpec(gpus=row.whole("gpu", MOST_GPUS), gpu_type=row.text("model", ""), name=row.text("sn"))]
+        return [NodeSpec(gpus=row.whole_number("gpu", MOST_GPUS), gpu_type=row.text("model", ""), name=row.text("sn"))]
     if row.has("machineId"):
-        return [NodeSpec(gpus=row.whole("number of GPUs", MOST_GPUS), name=row.text("machineId"))]
+        return [NodeSpec(gpus=row.whole_number("number of GPUs", MOST_GPUS), name=row.text("machineId"))]
     spec = NodeSpec(
-        gpus=row.whole("gpus", MOST_GPUS),
+        gpus=row.whole_number("gpus", MOST_GPUS),
         gpu_type=row.text("gpu_type", ""),
         partition=row.text("partition", ""),
         name=row.text("name", ""),
     )
-    return [spec] * (row.whole("count", MOST_NODES) if row.has("count") else 1)
+    return [spec] * (row.whole_number("count", MOST_NODES) if row.has("count") else 1)
 
 
 def _helios(found: list[Row]) -> Iterator[NodeSpec]:
     for partition in found[0].fields:
         if partition not in {"date", "total"}:
-            gpus = max(row.whole(partition, MOST_NODES) for row in found)
+            gpus = max(row.whole_number(partition, MOST_NODES) for row in found)
             yield from [NodeSpec(gpus=HELIOS_GPUS, partition=partition)] * (gpus // HELIOS_GPUS)

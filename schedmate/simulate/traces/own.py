@@ -21,7 +21,7 @@ def job_of(row: Row, _: int) -> Job:
         submit_s=row.number("submit_s"),
         duration_s=row.number("duration_s"),
         gpus=row.gpus("gpus"),
-        pods=row.whole("pods", 100_000) if row.has("pods") else 1,
+        pods=row.whole_number("pods", 100_000) if row.has("pods") else 1,
         partition=row.text("partition", ""),
         user=row.text("user", ""),
         gpu_type=row.text("gpu_type", ""),

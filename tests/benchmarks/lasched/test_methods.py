@@ -11,7 +11,7 @@ from tests.processors.advise.predictors.jobs import repeating
 JOBS = repeating(700)
 ENCODERS = Encoders.fit(JOBS[:500])
 DATA = build(JOBS, ENCODERS)
-TRAIN, VALIDATION, TEST = (DATA.take(part) for part in (slice(0, 500), slice(500, 600), slice(600, None)))
+TRAIN, VALIDATION, TEST = (DATA.select_rows(part) for part in (slice(0, 500), slice(500, 600), slice(600, None)))
 
 
 @pytest.mark.parametrize("name", [*SIX, *PRELIMINARY])

@@ -20,8 +20,8 @@ def test_speeds_of_pairs_follow_from_steps_a_second(tmp_path: Path) -> None:
     file.write_bytes(gzip.compress(msgspec.json.encode({"v100": steps})))
     speeds = read_gavel_speeds(file, "v100")
     a, b, c = (PackedWorkload(f"('{name}', 1)") for name in "abc")
-    assert speeds.of(a, b) == (0.2, 0.75)
-    assert speeds.of(b, a) == (0.75, 0.2)
+    assert speeds.speeds_of(a, b) == (0.2, 0.75)
+    assert speeds.speeds_of(b, a) == (0.75, 0.2)
     assert (speeds.can_share(a, b), speeds.can_share(a, c)) == (True, False)
     assert PackedWorkload("('a', 2)") not in speeds.workloads  # its GPUs are two
     with pytest.raises(UserError, match="v100"):

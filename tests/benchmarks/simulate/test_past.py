@@ -47,7 +47,7 @@ def test_a_past_is_what_a_simulation_without_waiting_notes() -> None:
         if at < 20 * HOUR:
             demand[user].change(at, gpus)
             demand[CLUSTER].change(at, gpus)
-    noted = {user: each.past(20 * HOUR, 20) for user, each in demand.items()}
+    noted = {user: each.past_peaks(20 * HOUR, 20) for user, each in demand.items()}
     assert {user: pytest.approx(hours) for user, hours in past.items()} == noted
 
 

@@ -33,7 +33,7 @@ def test_bridge_and_simulator_choose_the_same_victims(spot: list[list[tuple[int,
                 continue
             name = f"{index}-{number}"
             run = Run(_never_saves(name, gpus), order=len(held))
-            run.placement = (cluster.take(index, gpus),)
+            run.placement = (cluster.allocate(index, gpus),)
             run.status, run.started, run.since = Status.RUNNING, NOW - unsaved, NOW - unsaved
             state.note_start(run, NOW - unsaved)
             held.append(runs(name, str(index), gpus, spot=True, first=first))

@@ -23,7 +23,7 @@ def kinds() -> Kinds:
 def test_jobs_that_packing_cannot_tell_apart_are_of_one_kind() -> None:
     known = kinds()
     first, second, other = (
-        known.of(job(name, 0, 1, workload=PackedWorkload(model)))
+        known.kind_of(job(name, 0, 1, workload=PackedWorkload(model)))
         for name, model in (("1", "a"), ("2", "a"), ("3", "b"))
     )
     assert (first == second, first == other) == (True, False)
@@ -39,7 +39,7 @@ def test_the_host_that_has_run_longest_of_those_that_suit_is_taken() -> None:
         def add(hosts: Hosts = hosts, known: Kinds = known, plain: list[tuple[Run, float]] = plain) -> None:
             run = Run(job("", 0, 1, draws.choice([1, 2]), workload=PackedWorkload(draws.choice("abc"))), len(plain))
             service = draws.choice([5.0, 50.0, 200.0])
-            hosts.add(run, run.job.total_gpus, known.of(run.job), service)
+            hosts.add(run, run.job.total_gpus, known.kind_of(run.job), service)
             plain.append((run, service))
 
         for _ in range(20):
@@ -54,11 +54,11 @@ def test_the_host_that_has_run_longest_of_those_that_suit_is_taken() -> None:
                 ),
                 None,
             )
-            kind = known.of(guest)
+            kind = known.kind_of(guest)
             if kind in hosts.without[guest.total_gpus]:
                 assert wanted is None
                 continue
-            assert hosts.take(guest.total_gpus, kind, service) is (wanted[0] if wanted else None)
+            assert hosts.remove_longest(guest.total_gpus, kind, service) is (wanted[0] if wanted else None)
             if wanted:
                 plain.remove(wanted)
             if draws.random() < 0.2:

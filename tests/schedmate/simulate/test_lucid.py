@@ -79,8 +79,8 @@ def test_the_sharing_score_follows_the_mean_of_measured_speeds() -> None:
         2,
         2,
     ]
-    assert speeds.of(BADLY, WELL) == (0.84, 0.96)
-    assert speeds.of(BADLY, BADLY) == (1, 1)
+    assert speeds.speeds_of(BADLY, WELL) == (0.84, 0.96)
+    assert speeds.speeds_of(BADLY, BADLY) == (1, 1)
 
 
 def test_the_profiler_keeps_short_jobs_and_passes_the_others_on() -> None:

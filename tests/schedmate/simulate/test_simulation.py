@@ -202,8 +202,8 @@ def test_a_job_cannot_be_started_twice() -> None:
         def ended(self, run: Run, now: float) -> None: ...
 
         def schedule(self, simulation: Simulation) -> None:
-            simulation.start(self.run, (simulation.cluster.take(0, 1),))
-            simulation.start(self.run, (simulation.cluster.take(0, 1),))
+            simulation.start(self.run, (simulation.cluster.allocate(0, 1),))
+            simulation.start(self.run, (simulation.cluster.allocate(0, 1),))
 
     with pytest.raises(ValueError, match="expected job twice to wait"):
         run([job("twice", 0, 1)], Twice())

@@ -155,7 +155,7 @@ def test_demand_is_the_peak_of_each_hour() -> None:
     demand.change(3000, 4)
     demand.change(3500, -6)
     demand.change(3 * 3600 + 5, 3)
-    assert demand.past(4 * 3600, 5) == [0, 8, 2, 2, 5]
+    assert demand.past_peaks(4 * 3600, 5) == [0, 8, 2, 2, 5]
 
 
 @pytest.mark.parametrize("policy", [YarnCs, Chronus, Lyra, Fgd])

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ..program.operations import settle
 from ..program.trace import Call
 from ..program.values import Instance, Term, Value, is_scalar, walk
-from ..registry import TASKS, known, names, plain, words
+from ..registry import TASKS, known_name, names, plain, words
 from .data_names import SPLITS, best_name, names_of, registered, stem
 from .settings import Settings
 from .steps import Training
@@ -34,10 +34,10 @@ def train_data(training: Training, settings: Settings) -> str | None:
             (name for key, name in undecided.items() if any(key in plain(word) for word in training.trace.words)), None
         )
     best = best_name(name for value in values for name in names_of(value))
-    if best is not None and known("datasets", best):
+    if best is not None and known_name("datasets", best):
         return best
     stated = stated_name(settings, "data", training.seen)
-    if stated is not None and (best is None or known("datasets", stated)):
+    if stated is not None and (best is None or known_name("datasets", stated)):
         return registered(stated)
     opened = (each for each in training.trace.calls if "dataset" in each.last.lower() or each.last in _OPENED)
     loaded = (best_name(names_of([each.result, *each.arguments, *each.keywords.values()])) for each in opened)
@@ -49,12 +49,12 @@ def stated_name(settings: Settings, key: str, seen: bool) -> str | None:
     found: list[str] = []
     for each in settings.find(key):
         for value in (part for part in walk(each.value, 10) if isinstance(part, str) and 1 < len(part) < 300):
-            is_known = known("datasets", value) is not None
+            is_known = known_name("datasets", value) is not None
             name = value if "/" not in value and is_known else stem(value)
             if name is not None and (is_known or seen or not each.derived) and value.replace("_", "-") not in TASKS:
                 of_hub = value.count("/") == 1 and value[0] not in "./" and "." not in value
                 found.append(value if of_hub else name)
-    exact = [each for each in found if (held := known("datasets", each)) and plain(held.name) == plain(each)]
+    exact = [each for each in found if (held := known_name("datasets", each)) and plain(held.name) == plain(each)]
     return best_name([*exact, *found])
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ..program.operations import is_join, settle
 from ..program.values import Instance, Term, Value, dotted, walk
-from ..registry import known, names, plain, words
+from ..registry import known_name, names, plain, words
 
 SPLITS = ("val", "valid", "validation", "dev", "test", "eval", "evaluation", "holdout")
 _LOADERS = (
@@ -28,10 +28,10 @@ def names_of(value: Value) -> Iterator[str]:
     texts = [each for each in seen if isinstance(each, str) and 1 < len(each) < 300 and "\n" not in each]
     texts = [each for each in texts if each not in excluded and not _names_other(each)]
     yield from (name for each in seen if isinstance(each, Term) and each.kind == "call" for name in _of_call(each))
-    yield from (registered(each) for each in texts if known("datasets", each))
+    yield from (registered(each) for each in texts if known_name("datasets", each))
     for cls in (each.cls for each in seen if isinstance(each, Instance)):
         name = cls.name.removesuffix("Dataset").removesuffix("DataModule")
-        yield from [name] if "data" in cls.name.lower() and known("datasets", name) else []
+        yield from [name] if "data" in cls.name.lower() and known_name("datasets", name) else []
         bases = (base.rpartition(".")[2] for base in cls.external_bases() if ".datasets." in base)
         yield from (base for base in bases if base not in _FOLDERS)
     files_first = sorted(texts, key=lambda each: not posixpath.splitext(each)[1])
@@ -51,7 +51,9 @@ def _names_other(text: str) -> bool:
     pieces = text.split(".")
     function = len(pieces) > 2 and all(each.isidentifier() for each in pieces)
     configuration = text.endswith(_CONFIGURATIONS) and "conf" in text
-    return known("datasets", text) is None and (function or configuration or known("models", text) is not None)
+    return known_name("datasets", text) is None and (
+        function or configuration or known_name("models", text) is not None
+    )
 
 
 def _of_call(term: Term) -> Iterator[str]:
@@ -65,7 +67,7 @@ def _of_call(term: Term) -> Iterator[str]:
         yield from filter(None, (stem(each) for each in (*texts, keywords.get("root")) if isinstance(each, str)))
     elif ".datasets." in path and last[:1].isupper():
         named = [each for each in (keywords.get("name"), *reversed(texts)) if isinstance(each, str)]
-        yield next((each for each in named if known("datasets", each) and "/" not in each), last)
+        yield next((each for each in named if known_name("datasets", each) and "/" not in each), last)
     elif path.startswith("sklearn.datasets.") and last.startswith(("load_", "fetch_")):
         yield last.partition("_")[2]
     elif last == "load_data" and "datasets" in path:
@@ -96,7 +98,7 @@ def stem(path: str) -> str | None:
         ]
         if any(len(each) > 1 for each in telling) and not set(name) & set("{*$"):
             return name
-        place = path.startswith(("/", "~")) and not known("datasets", path)
+        place = path.startswith(("/", "~")) and not known_name("datasets", path)
         if place and set(words(name)) - {*SPLITS, "train", "training", "images"}:
             return None  # above a generic directory is the place of the data
     return None
@@ -104,15 +106,15 @@ def stem(path: str) -> str | None:
 
 def registered(text: str) -> str:
     """Return the piece of a path that holds a known name."""
-    piece = next((each for each in reversed(text.replace("\\", "/").split("/")) if known("datasets", each)), text)
+    piece = next((each for each in reversed(text.replace("\\", "/").split("/")) if known_name("datasets", each)), text)
     bare, ending = posixpath.splitext(piece)
-    return bare if ending[1:].isalpha() and known("datasets", bare) else piece
+    return bare if ending[1:].isalpha() and known_name("datasets", bare) else piece
 
 
 def best_name(candidates: Iterable[str]) -> str | None:
     """Return the first of some names that holds a known one, spelled as such if one is, else the first; null without any."""
     listed = list(candidates)
-    best = next((each for each in listed if known("datasets", each)), next(iter(listed), None))
-    found = known("datasets", best or "")
+    best = next((each for each in listed if known_name("datasets", each)), next(iter(listed), None))
+    found = known_name("datasets", best or "")
     exact = (each for each in listed if found is not None and plain(each) == plain(found.name))
     return best if best is None or "/" in best else next(exact, best)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from ..program.operations import settle
 from ..program.trace import Call
 from ..program.values import Class, Instance, Term, Value, dotted, walk
-from ..registry import known, names, plain, words
+from ..registry import known_name, names, plain, words
 from .settings import Settings
 from .steps import Training, owner
 
@@ -27,9 +27,11 @@ def model_name(training: Training, settings: Settings) -> str | None:
     telling = [each for each in made if not _is_generic(each)]
     stated = list(_stated(settings, training.seen))
     agreed = [each for each in stated if any(plain(each) in plain(one) or plain(one) in plain(each) for one in made)]
-    registered = [each for each in (*telling, *stated) if known("models", each)]
+    registered = [each for each in (*telling, *stated) if known_name("models", each)]
     files = (
-        known("models", posixpath.basename(label)) for label, _ in training.trace.settings if label.startswith("file ")
+        known_name("models", posixpath.basename(label))
+        for label, _ in training.trace.settings
+        if label.startswith("file ")
     )
     own = telling[:1] if telling and telling[0] in networks else []
     return next(
@@ -43,7 +45,7 @@ def algorithm(training: Training, settings: Settings) -> str | None:
     runs = [run.call.name.replace("()", "") for run in training.runs]
     called = [call.last for call in training.trace.calls if isinstance(call.called, (Class, Term))][:400]
     places = (*reversed(stated), posixpath.basename(training.trace.entry), *runs, *called)
-    found = (name for text in places if (name := known("models", text)) is not None)
+    found = (name for text in places if (name := known_name("models", text)) is not None)
     return next((each.name for each in found if each.task == "reinforcement-learning"), None)
 
 
@@ -113,7 +115,7 @@ def _of_call(term: Term) -> Iterator[tuple[bool, str]]:
     elif (
         "(" not in path
         and "optim" not in path
-        and (".models." in path or (last[:1].isupper() and known("models", last)))
+        and (".models." in path or (last[:1].isupper() and known_name("models", last)))
     ):
         yield False, last
 
@@ -123,7 +125,7 @@ def _stated(settings: Settings, seen: bool) -> Iterator[str]:
     first = (each for each in settings.all if each.name.lower() in _TYPED and isinstance(each.value, str))
     for each in (*first, *settings.texts("model")):
         value = str(each.value).rpartition(".")[2] if each.name.endswith("_target_") else str(each.value)
-        is_known = known("models", value) is not None
+        is_known = known_name("models", value) is not None
         place, file = value.startswith((".", "/")), value.endswith(_WEIGHTS)
         name = posixpath.basename(value.rstrip("/")) if place or file else value
         name = posixpath.splitext(name)[0] if file else name

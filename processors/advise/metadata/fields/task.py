@@ -4,7 +4,7 @@ from collections import Counter
 
 from ..program.trace import Trace
 from ..program.values import Class, Term
-from ..registry import known, task_of_import, tasks_in
+from ..registry import known_name, task_of_import, tasks_in
 from .settings import Settings
 
 LEAST, LEAST_ALONE = 2.0, 1.5
@@ -23,12 +23,14 @@ def task_type(trace: Trace, model: str | None, train: str | None, settings: Sett
     if is_reinforcement(trace):
         return "reinforcement-learning"
     votes = Counter[str]()
-    data, named = known("datasets", train or ""), known("models", model or "")
+    data, named = known_name("datasets", train or ""), known_name("models", model or "")
     votes.update({data.task: 2.0} if data else {})
-    votes.update({named.task: 1.5 if known("backbones", named.name) else 3.5} if named else {})
+    votes.update({named.task: 1.5 if known_name("backbones", named.name) else 3.5} if named else {})
     called = [each for each in trace.calls if isinstance(each.called, (Term, Class))]
     classes = {each.last for each in called if isinstance(each.called, Class)} - {model}
-    special = (found for each in classes if (found := known("models", each)) and not known("backbones", found.name))
+    special = (
+        found for each in classes if (found := known_name("models", each)) and not known_name("backbones", found.name)
+    )
     votes.update(dict.fromkeys((each.task for each in special), 3.5))
     used = {task_of_import(each.name) for each in called if isinstance(each.called, Term)}
     imported = {task_of_import(each) for each in trace.imports} - used

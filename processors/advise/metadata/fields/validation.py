@@ -1,7 +1,7 @@
 """Whether a job is evaluated while it trains, and on which data set."""
 
 from ..program.values import Instance, Term, Value, alternatives, dotted, walk
-from ..registry import known, words
+from ..registry import known_name, words
 from .data import stated_name
 from .data_names import SPLITS, best_name, names_of, registered
 from .settings import Settings
@@ -29,7 +29,7 @@ def valid_data(training: Training, settings: Settings, train: str | None) -> str
     if train is not None and any(_bare(each) == _bare(train) for each in candidates):
         return train
     stated = stated_name(settings, "validation", training.seen)
-    found = (each for each in (best_name(candidates), stated) if each is not None and known("datasets", each))
+    found = (each for each in (best_name(candidates), stated) if each is not None and known_name("datasets", each))
     return next((registered(each) for each in found), train)
 
 

@@ -182,7 +182,7 @@ def _comprehension(program: Program, node: ast.ListComp | ast.DictComp, scope: S
     found: list[tuple[Value, Value]] = []
     inner = Scope({}, scope, scope.module, scope.owner, scope.this)
 
-    def take(generators: list[ast.comprehension]) -> bool:
+    def evaluate_elements(generators: list[ast.comprehension]) -> bool:
         """Evaluate the elements; return whether all are known."""
         if not generators:
             pair = (node.key, node.value) if isinstance(node, ast.DictComp) else (ast.Constant(None), node.elt)
@@ -195,10 +195,10 @@ def _comprehension(program: Program, node: ast.ListComp | ast.DictComp, scope: S
         for each in items:
             store(program, first.target, each, inner)
             wanted = [operations.truth(evaluate(program, test, inner)) for test in first.ifs]
-            known = known if False in wanted else take(rest) and known
+            known = known if False in wanted else evaluate_elements(rest) and known
         return known
 
-    if not take(node.generators):
+    if not evaluate_elements(node.generators):
         return Term("operation", "comprehension", tuple(value for _, value in found[:8]))
     keyed = isinstance(node, ast.DictComp)
     return {key: value for key, value in found if is_scalar(key)} if keyed else [value for _, value in found]

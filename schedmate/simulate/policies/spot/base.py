@@ -169,7 +169,7 @@ class SpotPolicy:
             if index is None:
                 cluster.release(pieces)
                 return None
-            pieces.append(cluster.take(index, need))
+            pieces.append(cluster.allocate(index, need))
         return tuple(pieces)
 
     def _start(self, simulation: Simulation, run: Run, placement: tuple[Slice, ...], after_s: float = 0.0) -> None:
@@ -178,7 +178,7 @@ class SpotPolicy:
 
 
 def _take_slice(cluster: Cluster, node: int, job: Job) -> Slice:
-    return cluster.take_share(node, job.gpus) if job.gpus < 1 else cluster.take(node, int(job.gpus))
+    return cluster.allocate_share(node, job.gpus) if job.gpus < 1 else cluster.allocate(node, int(job.gpus))
 
 
 def _age(run: Run) -> float:

@@ -186,7 +186,7 @@ class ClusterView:
         """Return what a node has."""
         return NodeCapacity(self._state.nodes[index].gpus)
 
-    def held(self) -> Mapping[str, Mapping[str, Share]]:
+    def shares_by_job(self) -> Mapping[str, Mapping[str, Share]]:
         """Return what each job holds, by id and the number of the node as text."""
         return self._state.held
 

@@ -63,7 +63,7 @@ class Demand:
         self._now += gpus
         self._peaks[-1] = max(self._peaks[-1], self._now)
 
-    def past(self, now: float, hours: int) -> list[float]:
+    def past_peaks(self, now: float, hours: int) -> list[float]:
         """Return the peaks of the last whole hours before `now`, oldest first; 0 before anything was known."""
         self._advance(now)
         last = int(now // HOUR) - self._first
@@ -124,7 +124,7 @@ class SpotState:
         key = int(now // HOUR), len(self.demand)
         if self._past is None or self._past[:2] != key:
             hours = min(most, key[0])
-            self._past = *key, {user: demand.past(now, hours) for user, demand in self.demand.items()}
+            self._past = *key, {user: demand.past_peaks(now, hours) for user, demand in self.demand.items()}
         return self._past[2]
 
     def note_start(self, run: Run, now: float) -> None:

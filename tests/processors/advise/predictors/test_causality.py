@@ -33,8 +33,8 @@ def test_a_row_stays_whatever_changes_later(jobs: list[Completion], data: st.Dat
         changed.append(Completion(job=job, ended=end, duration_s=seconds, failed=failed))
     np.testing.assert_array_equal(build(changed, encoders).x[place], build(ordered, encoders).x[place])
     before, after = gather(ordered), gather(changed)
-    np.testing.assert_array_equal(after.x[after.of(place)], before.x[before.of(place)])
-    np.testing.assert_array_equal(after.y[after.of(place)], before.y[before.of(place)])
+    np.testing.assert_array_equal(after.x[after.candidates_of(place)], before.x[before.candidates_of(place)])
+    np.testing.assert_array_equal(after.y[after.candidates_of(place)], before.y[before.candidates_of(place)])
 
 
 def test_the_property_would_see_a_leak() -> None:
@@ -54,7 +54,7 @@ def test_the_live_memory_gives_the_rows_of_training(jobs: list[Completion]) -> N
         if isinstance(event, Submission):
             live = past.features(event)
             np.testing.assert_array_equal(live.row, rows.x[number])
-            np.testing.assert_array_equal(live.candidates.x, candidates.x[candidates.of(number)])
+            np.testing.assert_array_equal(live.candidates.x, candidates.x[candidates.candidates_of(number)])
             past.submit(event)
             number += 1
         else:
