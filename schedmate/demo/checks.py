@@ -82,10 +82,10 @@ def _went_on(facts: DemoFacts) -> tuple[bool, str]:
     steps = [metric.since_step for metric in line.metrics.get((1, 0), []) if metric.since_step is not None]
     path = about[0].checkpoint if about else ""
     if not steps or path not in [saved.path for saved in facts.board.saved.get(SAVER.name, [])]:
-        return False, f"{line.state}; no step after it came back"
+        return False, f"{line.state}; no step after the restart"
     saved = int(path.rpartition("step")[2].removesuffix(".pt"))
     kept = steps[0] > saved and line.state == "completed"
-    return kept, f"saved at step {saved}, goes on to step {steps[0]}: {line.state}"
+    return kept, f"saved at step {saved}, resumed at step {steps[0]}: {line.state}"
 
 
 def _left_alone(facts: DemoFacts) -> tuple[bool, str]:
@@ -150,17 +150,17 @@ def _about(facts: DemoFacts, program: Program) -> list[Decision]:
 
 
 _PROMISES: tuple[tuple[str, Callable[[DemoFacts], tuple[bool, str]]], ...] = (
-    (f"A packed neighbour slows {VICTIM.name}, and that is seen", _slowed),
+    (f"A packed neighbour slows {VICTIM.name}; the slowdown is detected", _slowed),
     ("The jobs are separated; the second job reruns alone", _separated),
     (f"{VICTIM.name} recovers", _recovered),
-    (f"{FAULTY.name} loses its GPU, runs elsewhere, ends well", _restarted),
-    ("Its node's kernel agrees, a person approves: drained", _drained),
-    (f"{URGENT.name} must not wait: {SAVER.name} makes room", _made_room),
-    (f"{SAVER.name} goes on where it saved", _went_on),
-    (f"{BUGGY.name} has a bug: line named, nothing restarted", _left_alone),
-    (f"{KILLED.name} is killed: no line blamed, not restarted", _killed),
+    (f"{FAULTY.name} loses its GPU, is restarted elsewhere and completes", _restarted),
+    ("The node's kernel log confirms it; after approval it is drained", _drained),
+    (f"{SAVER.name} is evicted for {URGENT.name}", _made_room),
+    (f"{SAVER.name} resumes from its checkpoint", _went_on),
+    (f"{BUGGY.name} has a bug: line named, no restart", _left_alone),
+    (f"{KILLED.name} is killed: no line named, no restart", _killed),
     (f"no action is taken on job {HEALTHY.name}", _healthy),
     ("GPU samples arrive", _gpus),
-    ("No printed line is lost on the way", _complete),
+    ("No printed line is lost", _complete),
     ("ClickHouse holds every record exactly once", _stored),
 )

@@ -24,17 +24,17 @@ class Program:
     priority: int = 0
 
 
-VICTIM = Program("bar", "a tqdm bar", "another job is packed with it, and slows it")
+VICTIM = Program("bar", "a tqdm bar", "slowed by a job that is packed with it")
 FAULTY = Program("trainer", "a dict per report", "its GPU falls off the bus")
-BUGGY = Program("pairs", "key: value pairs", "its own Python has a bug")
+BUGGY = Program("pairs", "key: value pairs", "its Python code has a bug")
 KILLED = Program("jsonl", "JSON lines", "someone kills it with SIGKILL")
 SAVER = Program(
-    "saver", "lines, with checkpoints", "leaves its slot to urgent; goes on where it saved", partition="spot"
+    "saver", "lines, with checkpoints", "is evicted for urgent; resumes from its checkpoint", partition="spot"
 )
 URGENT = Program(
-    "urgent", "key=value pairs", "must not wait: who loses least makes room", partition="urgent", priority=10
+    "urgent", "key=value pairs", "urgent: the job that loses least is evicted for it", partition="urgent", priority=10
 )
-HEALTHY = Program("table", "an epoch/batch table", "waits for a slot, then ends well")
+HEALTHY = Program("table", "an epoch/batch table", "waits for a slot, then completes")
 NEIGHBOUR = Program("ranks", "lines of two ranks", "asks to be packed with bar", ranks=2)
 
 PROGRAMS = (VICTIM, FAULTY, BUGGY, KILLED, SAVER, HEALTHY, NEIGHBOUR, URGENT)

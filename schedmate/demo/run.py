@@ -41,7 +41,7 @@ def run(keep: Path | None, console: Console) -> bool:
         console: Where to show it.
 
     Returns:
-        True where all that was promised happened.
+        True if all checks passed.
 
     Raises:
         CannotRun: `keep` is not a new or empty directory, or there is only one core.
@@ -68,9 +68,7 @@ def _run(directory: Path, database: Path, console: Console) -> bool:
     with closing(Pipeline(directory, database)) as pipeline:
         watcher = Watcher(pipeline.broker)
         if not _watch_jobs(pipeline, watcher, console):
-            console.print(
-                f"After {LIMIT_S:.0f} s the jobs that still ran were ended: is this machine busy?", style="yellow"
-            )
+            console.print(f"After {LIMIT_S:.0f} s the running jobs were stopped: is this machine busy?", style="yellow")
         pipeline.drain()
         watcher.step()
         known = facts.DemoFacts(
@@ -117,9 +115,9 @@ def _watch_jobs(pipeline: Pipeline, watcher: Watcher, console: Console) -> bool:
 def _greet(console: Console) -> None:
     console.print(Text("SchedMate demo", style="bold"))
     console.print(
-        "Eight small made-up trainings run as processes on five slots of a local scheduler. What they print goes the way that it goes "
-        "in production: chunks, processors, ClickHouse, decisions, scheduler. Everything is in this process; restart, "
-        "cancel_packing and evict are turned on for the demo, drain waits for an approval (without that, decisions are only published).",
+        "Eight small synthetic training jobs run as processes on five slots of a local scheduler. Their output takes the same path as in "
+        "production: chunks, processors, ClickHouse, decisions, scheduler, all in this process. The actions restart, cancel_packing and "
+        "evict are turned on for the demo; drain waits for approval.",
         style="dim",
     )
     width = max(len(program.prints) for program in PROGRAMS)
@@ -132,10 +130,10 @@ def _greet(console: Console) -> None:
 def _farewell(console: Console, kept: bool, directory: Path) -> None:
     console.print()
     if kept:
-        console.print("All that was promised happened.", style="green")
+        console.print("All checks passed.", style="green")
     else:
         console.print(
-            Text.assemble(("Not all that was promised happened.", "bold red"), f" Its log: {directory}"),
+            Text.assemble(("Some checks failed.", "bold red"), f" Its log: {directory}"),
             soft_wrap=True,
         )
 

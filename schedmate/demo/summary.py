@@ -20,9 +20,9 @@ from .story import kind
 def show(console: Console, facts: DemoFacts, checks: Sequence[Check]) -> None:
     """Print it all."""
     sections: list[tuple[str, Iterator[RenderableType]]] = [
-        ("Verdicts, each with the line that it rests on", _verdicts(facts.board)),
-        ("Decisions, and what became of them", _decisions(facts.board)),
-        ("What was promised", iter([_checks(checks)])),
+        ("Verdicts, each with its root line", _verdicts(facts.board)),
+        ("Decisions and their results", _decisions(facts.board)),
+        ("Checks", iter([_checks(checks)])),
     ]
     for title, parts in sections:
         console.print()
@@ -53,7 +53,7 @@ def _described(verdict: Failure) -> str:
 
 def _quotes(evidence: Sequence[Evidence]) -> RenderableType:
     if not evidence:
-        return Text("   no line of the log is blamed", style="dim")
+        return Text("   no line of the log explains it", style="dim")
     table = Table.grid(padding=(0, 1))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(style="dim", no_wrap=True)
@@ -74,7 +74,7 @@ def _decisions(board: Board) -> Iterator[RenderableType]:
         )
         yield _indented(decision.reason)
         if decision.checkpoint:
-            yield _indented(f"It goes on from {decision.checkpoint.rpartition('/')[2]}.")
+            yield _indented(f"It resumes from {decision.checkpoint.rpartition('/')[2]}.")
         yield _became(board, decision)
 
 

@@ -15,9 +15,9 @@ from tests.schedmate.forked import run_forked
 
 DEMO = [sys.executable, "-m", "schedmate", "demo"]
 SECTIONS = [
-    "Verdicts, each with the line that it rests on",
-    "Decisions, and what became of them",
-    "What was promised",
+    "Verdicts, each with its root line",
+    "Decisions and their results",
+    "Checks",
 ]
 
 
@@ -44,7 +44,7 @@ def test_the_demo_keeps_what_it_promises_and_the_database(tmp_path: Path) -> Non
     assert ran.stdout.count("\n ok ") == 13
     assert "KeyError: 'accuracy'" in ran.stdout
     assert "GPU has fallen off the bus" in ran.stdout
-    assert "no line of the log is blamed" in ran.stdout
+    assert "no line of the log explains it" in ran.stdout
     assert "\x1b" not in ran.stdout  # no terminal, no colours
     assert max(map(len, ran.stdout.splitlines()[-60:])) <= 100 + len(str(kept.absolute()))
     asked = subprocess.run(
