@@ -1,1 +1,1 @@
-"""What thinks: records and a job's state in, records out. Knows no Kafka, no database, no scheduler."""
+"""Log and metric processors: they take records and the state of a job, and return records. They use no Kafka, database or scheduler."""

@@ -1,4 +1,4 @@
-"""How much new text of a job is read: a line of a template never seen before costs hundreds of times one that is known.
+"""Budget for new text of a job. A line with a new template costs hundreds of times as much as one with a known template.
 
 Every job has tokens for new templates. They come back with the lines it prints and with the time that passes; so a job that prints what
 jobs print is never limited, and one that prints random bytes, or a corpus, costs the others next to nothing. A line for which no tokens
@@ -104,7 +104,7 @@ _WORD, _MARKS, _GAP = re.compile(rb"a+"), re.compile(rb" *#[ #]*"), re.compile(r
 
 
 class BudgetState(msgspec.Struct, array_like=True):
-    """What is remembered of the new text of a job, 200 bytes to 3 KB as JSON.
+    """State of the budget of a job; 200 bytes to 3 KB as JSON.
 
     Attributes:
         tokens: Those left in each purse.

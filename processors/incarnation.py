@@ -16,7 +16,7 @@ FORMER = 8
 
 
 class Belonging(Enum):
-    """What a record is to the incarnation in a state."""
+    """Relation of a record to the incarnation in a state."""
 
     PRESENT = auto()
     """It belongs to the present incarnation, or does not name one."""

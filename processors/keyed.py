@@ -18,7 +18,7 @@ class Part(msgspec.Struct):
 
 
 class KeyedState(msgspec.Struct, kw_only=True):
-    """What is remembered of one key, in a form that can be stored.
+    """State of one key, in a form that can be stored.
 
     Attributes:
         positions: Offset of the newest input included, by `topic/partition`. Input at or before it changes nothing.

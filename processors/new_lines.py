@@ -97,7 +97,7 @@ def _seconds(stamp: str, arrived: float) -> float:
 
 
 class Numbering(msgspec.Struct):
-    """How far one producer's stream was read.
+    """Position up to which the stream of a producer was read.
 
     Attributes:
         next_piece: Number of the first piece that was not seen yet.

@@ -1,4 +1,4 @@
-"""What a node's log and GPUs show, reported to the jobs that run there: the path of one chunk of a node's log, or of one sample.
+"""Findings on a node, reported to its jobs: the path of one chunk of a node's log, or of one GPU sample.
 
 lines or sample → findings → folded where they repeat → one record for each attempt that is on the node then
 sample → what the GPUs of each attempt do (`activity/node.py`)
@@ -52,7 +52,7 @@ _COUNTED = re.compile(
 
 
 class NodeMetrics:
-    """What was seen on the nodes."""
+    """Metrics of findings on nodes."""
 
     def __init__(self) -> None:
         self.findings = Counter("schedmate_nodes_findings", "Findings on nodes, without repeats.", registry=None)

@@ -32,7 +32,7 @@ class ReportedFinding(msgspec.Struct):
 
 
 class KnownPlacement(msgspec.Struct):
-    """What is known of a placement, and whether it was reported that the GPUs were healthy at its end."""
+    """A placement, and whether healthy GPUs were reported at its end."""
 
     placement: Placement
     judged: bool = False

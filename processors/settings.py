@@ -13,7 +13,7 @@ class NoSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class ClassifierSettings(BaseModel, frozen=True, extra="forbid"):
-    """How lines are classified."""
+    """Settings of the line classifier."""
 
     embedder: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")] = Field(
         "none",
@@ -37,7 +37,7 @@ class SignatureSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class ActivitySettings(BaseModel, frozen=True, extra="forbid"):
-    """When a job counts as hanging, and when its GPUs count as held for nothing."""
+    """Settings of the alarms for hangs and idle GPUs."""
 
     hang_seconds: PositiveFloat = Field(
         300.0, description="Minimum seconds without a report before a job counts as hung."
@@ -51,7 +51,7 @@ class ActivitySettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class InterferenceSettings(BaseModel, frozen=True, extra="forbid"):
-    """When a job counts as slowed by another one."""
+    """Settings of the interference monitor."""
 
     slowdown_threshold: Annotated[float, Field(gt=0, lt=1)] = Field(
         0.65,
@@ -61,7 +61,7 @@ class InterferenceSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class TrackerSettings(BaseModel, frozen=True, extra="forbid"):
-    """How progress is measured."""
+    """Settings of the metric tracker."""
 
     reports: PositiveInt = Field(20, description="Number of newest reports used for medians.")
 
@@ -97,4 +97,4 @@ class ProcessorSettings(
     SignatureSettings,
     ClassifierSettings,
 ):
-    """How lines are understood."""
+    """Settings of the processors."""

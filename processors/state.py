@@ -1,4 +1,4 @@
-"""What is remembered of a job between two chunks, in a form that can be stored."""
+"""State of a job between two chunks, in a form that can be stored."""
 
 from collections.abc import Iterator, MutableMapping
 from typing import TypeVar

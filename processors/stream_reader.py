@@ -78,7 +78,7 @@ def conflict(stream: StreamState, position: Position, chunk: LogChunk) -> list[J
 
 
 class ReaderMetrics:
-    """What was read."""
+    """Metrics of the stream reader."""
 
     def __init__(self) -> None:
         self.lines = Counter(
@@ -98,7 +98,7 @@ class ReaderMetrics:
 
 @dataclass(frozen=True)
 class StreamRead:
-    """What a chunk holds.
+    """Result of reading a chunk.
 
     Attributes:
         chunk: Its new lines, with their classes.

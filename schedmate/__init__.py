@@ -2,4 +2,4 @@
 
 __version__ = "0.1.0"
 SETTINGS_FILE = "/etc/schedmate/schedmate.toml"
-"""Where settings are read from, unless the command line or the environment names another file."""
+"""Default settings file."""

@@ -1,4 +1,4 @@
-"""What to do about a verdict, in one or two sentences."""
+"""Advice for a verdict, in one or two sentences."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What a person may approve, reject and stop, and writing down that they did."""
+"""Commands of operators: approve, reject, stop and resume."""
 
 import getpass
 import os

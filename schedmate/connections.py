@@ -1,4 +1,4 @@
-"""How to reach Kafka, from the settings, and whether a program may do its work there."""
+"""Connections to Kafka from the settings, and checks of a program's rights."""
 
 from collections.abc import Callable
 from threading import Event

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sinks.redis.status import JobStatus
 
 Phase = Literal["unknown", "queued", "running", "ended"]
-"""What schedulers and pipes reported last of an attempt; `unknown` where neither reported it."""
+"""Last phase that schedulers and pipes reported of an attempt; `unknown` if neither reported it."""
 
 
 class StateWord(StrEnum):

@@ -1,4 +1,4 @@
-"""Where a person finds the lines of a job: in another system, by a link, or by `schedmate logs`."""
+"""Links to the lines of a job: in another system, or by `schedmate logs`."""
 
 import shlex
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _AROUND_MS = 600_000
 STORE_LINES = (
     "Set clickhouse.job_lines_days, for example to 7, run `schedmate migrate` and start `schedmate sink` again"
 )
-"""What to do where the lines of jobs are not stored."""
+"""Advice if the lines of jobs are not stored."""
 
 
 def log_link(template: str, job: str, verdict: Mapping[str, Any] | None = None) -> str:

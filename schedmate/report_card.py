@@ -39,7 +39,7 @@ _GPUS = (
 
 @dataclass(frozen=True)
 class ReportCard:
-    """Of one attempt. A value that is not known is None.
+    """Report card of one attempt. An unknown value is None.
 
     Attributes:
         job: The job.

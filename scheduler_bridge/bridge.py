@@ -28,10 +28,10 @@ from .settings import BridgeSettings
 from .signing import SigningKeys
 
 Remembered = Decision | DecisionResult | OperatorCommand | Checkpoint | Failure | Alarm
-"""What the bridge reads back when it starts, and right before an action."""
+"""Topics that the bridge reads again at its start and before an action."""
 
 Accepted = Remembered | Slowdown | JobEvent | Quota
-"""What the bridge reads."""
+"""Topics that the bridge reads."""
 
 WORK = 5.0
 """Seconds after which `advance` begins no more work: a thousand failures at once must not keep the bridge from reading."""
@@ -73,7 +73,7 @@ class Bridge:
 
     @property
     def metrics(self) -> BridgeMetrics:
-        """What the bridge did since it started."""
+        """Metrics of the bridge."""
         return self._journal.metrics
 
     @property

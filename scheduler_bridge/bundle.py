@@ -1,4 +1,4 @@
-"""What is kept before a node is drained or a hung job ends: the decision, what was seen, and what jobs and kernel printed.
+"""Evidence bundle before a node is drained or a hung job is cancelled: the decision, the scheduler's state, and lines of jobs and kernel.
 
 One directory per decision, readable by its owner only. Its size and the number of directories are bounded. Configuration is not written.
 """

@@ -1,4 +1,4 @@
-"""How a job that starts again learns where it saved last: a word in a comment of its own at the scheduler.
+"""Passes the path of the last checkpoint to a restarted job, in its comment at the scheduler.
 
 The path is what the job printed. It is passed to that job alone, and only where it is plainly a path: nothing that a shell, a
 scheduler's command or its output would read as anything else.

@@ -1,4 +1,4 @@
-"""What a subscription hands out, and what it counts."""
+"""Deliveries of a subscription, and its counters."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class DeadRecord:
 
 @dataclass(slots=True)
 class SubscriberCounters:
-    """What a subscription did since it started."""
+    """Counters of a subscription."""
 
     delivered: int = 0
     """Decisions handed out."""

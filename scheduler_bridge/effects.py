@@ -1,4 +1,4 @@
-"""How a decision is carried out, and whether its effect is there."""
+"""Effects of actions: how each is carried out and checked."""
 
 from typing import assert_never
 

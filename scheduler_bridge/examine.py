@@ -12,7 +12,7 @@ from .schedulers import Actuator, JobView, NodeView
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What was seen.
+    """Result of an examination.
 
     Attributes:
         verdict: What prevents or delays the action; None for nothing.

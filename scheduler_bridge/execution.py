@@ -1,4 +1,4 @@
-"""What carries a decision out, verifies its effect, and finds out what became of one that a crash interrupted."""
+"""Carries out decisions, verifies their effects, and completes those that a crash interrupted."""
 
 from collections.abc import Callable
 

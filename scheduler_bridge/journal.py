@@ -1,4 +1,4 @@
-"""What the bridge knows of each decision, and how a step is written down: acknowledged first, believed second."""
+"""Journal of decisions. A step is used only after Kafka has acknowledged its record."""
 
 import time
 from collections import Counter
@@ -27,7 +27,7 @@ FIRST_LOOK_S = 0.25
 
 @dataclass(slots=True)
 class Watch:
-    """When to look at a waiting decision again, and what was learnt of it.
+    """A waiting decision: time of its next examination, and results so far.
 
     Attributes:
         since: When it was last looked at.

@@ -1,4 +1,4 @@
-"""What was decided and what became of it: a fold over the history of `decisions` and `decision-results`.
+"""Ledger of decisions and results: a fold over the history of `decisions` and `decision-results`.
 
 The order of the history does not matter, nor how often a record is seen: the ledger is the same.
 """
@@ -13,7 +13,7 @@ KEPT = 86400.0
 """Seconds after its expiry in which a decision that was never tried is still known. Seen again later, it is too late anyway."""
 HOUR = 3600.0  # period of the hourly limits, in seconds
 WITHDRAWN = "verdict"
-"""What the result of a decision begins with that a later revision of its verdict withdrew or replaced."""
+"""Prefix of the result of a decision that a later revision of its verdict withdrew or replaced."""
 
 
 @dataclass(slots=True)

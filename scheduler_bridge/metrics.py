@@ -5,7 +5,7 @@ from schedmate_records.metrics import MetricFactory
 
 
 class BridgeMetrics:
-    """What one bridge did since it started."""
+    """Metrics of a bridge."""
 
     def __init__(self) -> None:
         make = MetricFactory("schedmate_bridge")

@@ -1,4 +1,4 @@
-"""How a user forbids restarts of a job: a word in its comment (Slurm), an annotation (Kubernetes), metadata (Ray)."""
+"""Marks with which users disable restarts of a job: a word in its comment (Slurm), an annotation (Kubernetes), metadata (Ray)."""
 
 WORD = "schedmate-restart=no"
 """In a comment, among other words."""

@@ -1,4 +1,4 @@
-"""What an operator sets: the mode of each action, and how far the bridge may go."""
+"""Settings of the bridge: the mode of each action, and limits."""
 
 import json
 import shlex
@@ -23,7 +23,7 @@ from .schedulers import JobView, NodeView
 from .selectors import Selector, SelectorError
 
 FURTHEST = (Mode.SHADOW, Mode.APPROVE, Mode.ACT)
-"""How far a decision may go, the least first."""
+"""Modes, the most restrictive first."""
 NODE_EVIDENCE_S = 900.0
 """Seconds after which evidence against a node no longer drains it: the node may work again."""
 
@@ -72,7 +72,7 @@ Windows = Annotated[tuple[Annotated[Window, BeforeValidator(_window)], ...], NoD
 
 
 class BridgeSettings(BaseModel, frozen=True, extra="forbid"):
-    """What may act on the cluster. Nothing may, until `modes` names it."""
+    """Settings of the bridge. No action is carried out unless `modes` allows it."""
 
     scheduler: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")] = Field(
         "slurm",

@@ -7,7 +7,7 @@ from schedmate_records import Failure
 
 
 class Verdict(NamedTuple):
-    """What is kept of one.
+    """State of a verdict.
 
     Attributes:
         revision: Its revision.

@@ -1,4 +1,4 @@
-"""What lasts: ClickHouse for history, Redis for now. Knows records, and not how they are made."""
+"""ClickHouse and Redis sinks: ClickHouse for history, Redis for the current state."""
 
 from .errors import RecordRejected, SinkRejected, SinkUnavailable, TablesMissing, UnknownFault
 

@@ -1,4 +1,4 @@
-"""What an operator sets of the databases."""
+"""Settings of the databases."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field, NonNegativeInt, PositiveFloat, PositiveIn
 
 
 class ClickHouseSettings(BaseModel, frozen=True, extra="forbid"):
-    """Where history lasts: a server, or a directory of the embedded engine."""
+    """ClickHouse: a server, or a directory of the embedded engine."""
 
     url: str = Field(
         "http://default@localhost:8123/schedmate",

@@ -1,4 +1,4 @@
-"""Where something was written: what a page that follows topics needs to know of them."""
+"""Changes of topics, for pages that follow them."""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -22,7 +22,7 @@ WRITTEN_WITHIN_S = 30.0
 
 
 class DeadLetterError(UserError):
-    """What was asked cannot be done with this dead letter, or at this message; the message gives the reason."""
+    """The command is not possible for this dead letter or message; the text gives the reason."""
 
 
 def read(connection: Connection, since: float | None = None) -> Iterator[DeadLetter]:

@@ -1,4 +1,4 @@
-"""What writes messages, as those see it who have some to write.
+"""Protocol of a producer of messages.
 
 Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """

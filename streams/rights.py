@@ -1,6 +1,6 @@
-"""What each program may read and write on a broker, and in which consumer groups: nothing that it does not need.
+"""Rights of each program on a broker: topics and consumer groups.
 
-The one place where rights stand: `schedmate acls` grants them, the programs check them when they start, docs/rights.md is made from it.
+They are defined only here: `schedmate acls` grants them, programs check them at their start, and docs/rights.md is generated from them.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ class Grant:
 
 @dataclass(frozen=True)
 class Role:
-    """What one program needs.
+    """Rights of one program.
 
     Attributes:
         name: What `schedmate acls` calls it.

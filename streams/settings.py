@@ -12,7 +12,7 @@ STATE = Path(os.environ.get("XDG_STATE_HOME", Path.home() / ".local" / "state"))
 
 
 class KafkaSettings(BaseModel, frozen=True, extra="forbid"):
-    """How to reach Kafka, and how our topics are laid out there."""
+    """Connection to Kafka, and layout of the topics."""
 
     brokers: str = Field("localhost:9092", description="host:port of some brokers, separated by commas.")
     security: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(

@@ -16,7 +16,7 @@ from .held import HeldGpus
 
 
 class RankProgress(msgspec.Struct, array_like=True):
-    """When a rank showed progress: first and last, in how many chunks, and where it runs."""
+    """Times of a rank's first and last progress, number of chunks with progress, and its node."""
 
     first: float
     last: float
@@ -25,7 +25,7 @@ class RankProgress(msgspec.Struct, array_like=True):
 
 
 class RankLines(msgspec.Struct):
-    """What is remembered of the ranks' progress. `many`: there are more than are followed."""
+    """State of the ranks' progress. `many`: there are more ranks than are followed."""
 
     ranks: dict[int, RankProgress] = {}
     many: bool = False

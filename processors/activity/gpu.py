@@ -1,4 +1,4 @@
-"""What one GPU does, from its samples: it works, waits in a kernel, is idle. Only what lasts counts."""
+"""Activity of one GPU from its samples: it works, waits in a kernel, or is idle. Short changes are ignored."""
 
 import msgspec
 
@@ -34,7 +34,7 @@ def state_of(sample: GpuSample, working_watts: float) -> GpuState:
 
 
 class FollowedGpu(msgspec.Struct):
-    """What is remembered of a GPU.
+    """State of a GPU.
 
     Attributes:
         gpu: NVML index.

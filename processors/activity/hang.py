@@ -48,7 +48,7 @@ _OVER = re.compile(r"(?i)\b(?:done|finished|completed?|ended|took|result|accurac
 
 
 class SideWorkState(msgspec.Struct):
-    """What is remembered of an attempt.
+    """State of an attempt.
 
     Attributes:
         phase: Side work that it logged last; null where it makes steps.
@@ -79,7 +79,7 @@ class SideWorkState(msgspec.Struct):
 
     @property
     def now(self) -> SideWork | None:
-        """What explains a silence; null where nothing does."""
+        """Reason of a silence; null where there is none."""
         return SideWork.CHECKPOINT if self.saving else self.phase
 
     @property
@@ -149,7 +149,7 @@ START_UP_S = 1800.0
 
 
 class HangState(msgspec.Struct):
-    """What is remembered of an attempt.
+    """State of an attempt.
 
     Attributes:
         silence: How reports came.

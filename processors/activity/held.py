@@ -57,7 +57,7 @@ class GpuEvidence:
 
 
 class HeldGpus(msgspec.Struct):
-    """What is remembered of an attempt's GPUs.
+    """State of an attempt's GPUs.
 
     Attributes:
         nodes: By name; nodes that run the attempt and have not reported are included.

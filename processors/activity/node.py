@@ -1,6 +1,6 @@
-"""What the GPUs of each job on a node do: the path of one sample.
+"""Activity of the GPUs of each job on a node: the path of one sample.
 
-sample → what its GPU does → whose it is → a record for each attempt whose GPUs changed, or without a record for a while
+sample → activity of its GPU → attempt that holds it → a record for each attempt whose GPUs changed, or that had none for a while
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ twice as long."""
 
 
 class JobGpus(msgspec.Struct):
-    """What is remembered of the GPUs of one attempt.
+    """State of the GPUs of an attempt.
 
     Attributes:
         told: State of each GPU in the newest record.
@@ -39,7 +39,7 @@ class JobGpus(msgspec.Struct):
 
 
 class NodeActivityState(msgspec.Struct):
-    """What is remembered of a node.
+    """State of a node.
 
     Attributes:
         gpus: By UUID, or by index where there is none.

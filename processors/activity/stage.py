@@ -26,7 +26,7 @@ from .held import HeldGpus
 
 
 class ActivityState(StandingAlarms):
-    """What is remembered of one attempt.
+    """State of an attempt.
 
     Attributes:
         over: It has ended.

@@ -1,4 +1,4 @@
-"""What the readers of a source tree need from it. This package reads no disk: `scheduler_bridge.sources` implements it."""
+"""Protocol of a source tree. This package reads no disk; `scheduler_bridge.sources` implements the protocol."""
 
 from typing import Protocol
 

@@ -22,7 +22,7 @@ UNMEASURED = 5
 
 
 class AlarmState(StandingAlarms):
-    """What is remembered of one attempt.
+    """State of an attempt.
 
     Attributes:
         over: It has ended.

@@ -29,7 +29,7 @@ class Seen:
 
 
 class StandingAlarms(msgspec.Struct):
-    """What a stage remembers of the alarms of an attempt.
+    """State of the alarms of an attempt.
 
     Attributes:
         raised: Active alarms by kind, and when they began.

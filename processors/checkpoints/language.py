@@ -20,7 +20,7 @@ _GENERIC = frozenset(
 
 
 class SaveReport(Enum):
-    """What a line reports about a save."""
+    """Meaning of a line about a save."""
 
     BEGINS = "begins"
     COMPLETE = "complete"
@@ -33,7 +33,7 @@ class SaveReport(Enum):
 
 
 class SaveWords(NamedTuple):
-    """What a line reports, and whether training continues during the save."""
+    """Meaning of a line, and whether training continues during the save."""
 
     what: SaveReport
     asynchronous: bool = False

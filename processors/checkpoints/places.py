@@ -32,7 +32,7 @@ _BARE = re.compile(r"[A-Za-z][\w.-]*[\w-]")
 
 
 class Place(Enum):
-    """What a token is that names a place."""
+    """Kind of a path."""
 
     CHECKPOINT = "<checkpoint>"
     """It looks like one of a checkpoint."""

@@ -1,4 +1,4 @@
-"""What is remembered of an attempt's saves, and the records that follow."""
+"""State of an attempt's saves, and the records derived from it."""
 
 from dataclasses import dataclass
 
@@ -51,7 +51,7 @@ class Save(msgspec.Struct):
 
 
 class CheckpointsState(msgspec.Struct):
-    """What is remembered of an attempt.
+    """State of an attempt.
 
     Attributes:
         save: The newest save.
@@ -101,7 +101,7 @@ class CheckpointsState(msgspec.Struct):
 
 @dataclass(frozen=True)
 class SaveSource:
-    """What shows that a save begins, is durable or has failed: a line, or the end of the attempt.
+    """Evidence that a save began, became durable or failed: a line, or the end of the attempt.
 
     Attributes:
         job: The job.

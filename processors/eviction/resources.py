@@ -1,4 +1,4 @@
-"""What a node has, what a job holds of it, and what another one needs."""
+"""Resources of nodes, shares of jobs, and needs of waiting jobs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ WHOLE = 1.0 - ROUNDING
 
 
 class NodeResources(Protocol):
-    """What a node has."""
+    """Resources of a node."""
 
     @property
     def cpus(self) -> float:
@@ -28,7 +28,7 @@ class NodeResources(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What a job asks for, or holds, on one node.
+    """Resources that a job requests or holds on one node.
 
     Attributes:
         cpus: Number of CPUs.
@@ -43,7 +43,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a job that waits asks for.
+    """Resources that a waiting job requests.
 
     Attributes:
         nodes: Number of nodes; with `stacked`, of parts.

@@ -9,12 +9,12 @@ from typing import NamedTuple
 from .resources import Need, NodeResources, Room, Share
 
 Held = Mapping[str, Mapping[str, Share]]
-"""What each job holds, by node."""
+"""Share of each job, by node."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvictionPlan:
-    """Where a job can start, and who must leave for it.
+    """Nodes on which a job can start, and the jobs to evict for it.
 
     Attributes:
         nodes: Names of the nodes; with `Need.stacked`, of each part.

@@ -82,7 +82,7 @@ class InterferenceState(msgspec.Struct):
 
 
 class InterferenceMetrics:
-    """What the monitor has seen."""
+    """Metrics of the interference monitor."""
 
     def __init__(self) -> None:
         self.packed = Counter(

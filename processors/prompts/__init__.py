@@ -1,4 +1,4 @@
-"""What language models are asked with: prompts, quoted lines, closed schemas."""
+"""Prompts for language models, with quoted lines and closed schemas."""
 
 from .prompt import PreparedQuestion, Prompt, Schema
 

@@ -17,7 +17,7 @@ Schema = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a language model is asked.
+    """A question to a language model, as text.
 
     Attributes:
         kind: What is asked: `template`, `failure` or `workload`.

@@ -1,4 +1,4 @@
-"""What the spot manager sees of a cluster. A live state and a simulator both look like this."""
+"""Views of a cluster for the spot manager. Live clusters and the simulator provide them."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""How often the guarantee was broken: evictions against guaranteed periods that were kept.
+"""Eviction rate: evictions against guaranteed periods that were kept.
 
 The authors' published code counts this way (Sjtucitlab/Spot), where the paper has evictions of each start. A job that runs for five
 guaranteed hours counts five times, and one that ends within its first period does not count.
@@ -9,7 +9,7 @@ from typing import TypeVar
 
 RunKey = TypeVar("RunKey")
 Span = tuple[float, float]
-"""When a spot job started, and when it ended or was last seen running, in seconds."""
+"""Start of a spot job, and its end or the last time it was seen running, in seconds."""
 
 
 def eviction_rate(spans: Iterable[Span], evictions: int, since: float, period_s: float) -> float:

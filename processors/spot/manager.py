@@ -27,7 +27,7 @@ def order(request: Request, submit_s: float) -> tuple[float, float, float]:
 
 
 class QuotaView(Protocol):
-    """What the quota rests on, at one moment."""
+    """Inputs of the quota."""
 
     @property
     def now(self) -> float:

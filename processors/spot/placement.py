@@ -1,4 +1,4 @@
-"""Where pods go without evictions (GFS, Algorithm 1), on the node that suits each best (Eq. 13 to 16).
+"""Placement of pods without evictions (GFS, Algorithm 1) on the best node for each (Eq. 13 to 16).
 
 The paper normalises each score and does not state how. Scores 1 and 2 are shares already. Score 3 must be 0 for a node whose spot jobs are
 evicted all the time and for no other, as that breaks its circuit; a normalisation over candidates would always find one. So each is

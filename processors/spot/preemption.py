@@ -10,7 +10,7 @@ from .settings import GfsSettings
 
 
 class SpotHistory(msgspec.Struct, frozen=True):
-    """What became of spot jobs in a time, and how much the cluster could have done in it.
+    """Ended and evicted spot runs of a period, and the capacity of the cluster in it.
 
     Attributes:
         ended: Spot runs that came to their end (G of Eq. 18).

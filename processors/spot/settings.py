@@ -10,7 +10,7 @@ CLUSTER = ""
 
 
 class GfsSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What an operator may turn.
+    """Settings of GFS.
 
     Attributes:
         guarantee: Probability p with which a spot job is not evicted within the guaranteed hours; 1 - p of evictions are tolerated.

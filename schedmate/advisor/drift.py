@@ -24,7 +24,7 @@ INSIDE = (0.84, 0.96)
 
 
 class ScoredEstimate(msgspec.Struct, frozen=True):
-    """How an estimate turned out.
+    """Result of an estimate.
 
     Attributes:
         error: |ln(1 + p̂) - ln(1 + p)|.
@@ -36,7 +36,7 @@ class ScoredEstimate(msgspec.Struct, frozen=True):
 
 
 class Calibration(msgspec.Struct, frozen=True):
-    """How the newest estimates of one model turned out.
+    """Results of the newest estimates of one model.
 
     Attributes:
         outcomes: How many were looked at.

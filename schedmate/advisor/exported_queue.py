@@ -31,7 +31,7 @@ MOST_TASKS = 100
 
 
 class ExportedQueue(NamedTuple):
-    """What an export shows.
+    """Content of an export.
 
     Attributes:
         queue: Jobs with GPUs that wait and run, and the nodes.

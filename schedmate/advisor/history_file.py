@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS open_attempts (id TEXT PRIMARY KEY, time REAL NOT NUL
 
 
 class HistoryFile:
-    """What lasts of the advisor. Changes last once `commit` returns."""
+    """Persistent history of the advisor. Changes are durable once `commit` returns."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection

@@ -1,4 +1,4 @@
-"""What Redis knows of how long jobs take: their progress, and the advisor's estimates."""
+"""Durations of jobs from Redis: their progress, and the advisor's estimates."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

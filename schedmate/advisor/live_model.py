@@ -33,7 +33,7 @@ class LiveModel:
         self._link, self._store, self._metrics = link, store, metrics
         self._seen: Path | None = None
         self.predictor: LivePredictor | None = None
-        """What answers now."""
+        """Model in use."""
 
     def refresh(self) -> None:
         """Load the model in use where it is another than before. One that cannot be read leaves the old one at work."""

@@ -1,4 +1,4 @@
-"""What the advisor counts."""
+"""Metrics of the advisor."""
 
 from prometheus_client import Counter, Gauge
 

@@ -26,11 +26,11 @@ KEPT = 5
 
 
 class TrainingResult(msgspec.Struct):
-    """What became of a training."""
+    """Result of a training."""
 
     trained: Trained
     folder: Path
-    """Where the new model is."""
+    """Directory of the new model."""
     published: bool
     """The new model is in use."""
     skipped: int
@@ -38,7 +38,7 @@ class TrainingResult(msgspec.Struct):
 
 
 class ModelCheck(msgspec.Struct):
-    """What a look at the model in use came to."""
+    """Result of a check of the model in use."""
 
     found: str
     """Result of the check, in a sentence."""

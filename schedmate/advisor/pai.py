@@ -35,7 +35,7 @@ TERMINATED = "Terminated"
 
 
 class _Demand(msgspec.Struct):
-    """What a job's tasks ask for, and from when to when they ran."""
+    """Resources that a job's tasks requested, and their start and end."""
 
     start: float = math.inf
     end: float = -math.inf

@@ -42,7 +42,7 @@ Found = list[tuple[str, float]]
 
 
 class _Search(Protocol):
-    """How the server's vectors are searched; `kind` names it in the keys."""
+    """Search of the server's vectors; `kind` names it in the keys."""
 
     kind: str
 

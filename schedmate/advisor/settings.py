@@ -1,4 +1,4 @@
-"""What an operator sets of the advisor."""
+"""Settings of the advisor."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,7 +12,7 @@ CURRENT = "current"
 
 
 class AdvisorSettings(BaseModel, frozen=True, extra="forbid"):
-    """What estimates of submitted jobs rest on."""
+    """Settings of estimates for submitted jobs."""
 
     history: Path = Field(
         STATE / "history.db",

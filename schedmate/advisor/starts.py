@@ -1,4 +1,4 @@
-"""When will each job that waits start? What the scheduler shows, with what is known of how long its jobs still take."""
+"""Estimates of the starts of waiting jobs, from the scheduler's queue and the remaining times of its jobs."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""How hard jobs are on their GPUs, from the samples of their nodes (topic `gpu-metrics`)."""
+"""GPU utilisation of jobs, from the samples of their nodes (topic `gpu-metrics`)."""
 
 import time
 from collections import OrderedDict

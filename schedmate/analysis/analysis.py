@@ -1,4 +1,4 @@
-"""What a stored log holds: the processors over one file, without any server."""
+"""Analysis of a stored log: the processors run over one file, without a server."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -56,7 +56,7 @@ class LocalJobs:
 
     @property
     def problem(self) -> str:
-        """What cannot be read, and why; empty where all can."""
+        """Reason why a log cannot be read; empty if all can be read."""
         return "; ".join(self._problems.values())
 
     @property

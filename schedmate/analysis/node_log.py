@@ -68,7 +68,7 @@ class NodeLog:
 
     @property
     def signs(self) -> list[Sign]:
-        """What was found so far."""
+        """Findings so far."""
         return list(self._signs.values())
 
     def read(self, chunk: LogChunk, position: Position) -> None:

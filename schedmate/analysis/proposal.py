@@ -23,7 +23,7 @@ LETTERS = 8
 READ = 2000
 """Characters of a line that are looked at."""
 _VARIABLE = re.compile(r"0x[0-9a-fA-F]+|/[\w./@+-]+|\d+")
-"""What differs from one line of a kind to the next: addresses, paths, numbers."""
+"""Parts that differ between lines of one kind: addresses, paths, numbers."""
 
 
 class NoProposal(UserError):

@@ -66,7 +66,7 @@ COMMANDS = {
 }
 
 MODULES = {"import": "import_jobs"}
-"""Where a command cannot be a module's name."""
+"""Modules of commands whose name cannot be a module's name."""
 _UsageError: Any = typer.BadParameter.__mro__[1]
 """Click's, under whatever name typer brings it."""
 _FULL = {errno.ENOSPC, errno.EDQUOT}

@@ -32,7 +32,7 @@ COLUMNS = (
         for name in ("error_type", "faulty_component", "signature", "restartable", "root_line", "message")
     ),
 )
-"""What a row of CSV holds, by its place in the JSON object."""
+"""Columns of CSV, by their path in the JSON object."""
 
 
 SHORT = tuple(
@@ -51,7 +51,7 @@ SHORT = tuple(
         "root_line",
     }
 )
-"""What a row of the table holds, for a person."""
+"""Columns of the table."""
 
 
 @app.command()

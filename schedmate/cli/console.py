@@ -1,4 +1,4 @@
-"""Where everything for a person is printed, and JSON: nothing goes to a terminal by another way."""
+"""Output of commands, as text and JSON. Nothing is printed to a terminal in another way."""
 
 import os
 import sys

@@ -25,7 +25,7 @@ from .console import print_json
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 SHIPPED = "shipped"
-"""What `--replay` takes in place of a file's name."""
+"""Value of `--replay` for the shipped recording."""
 
 
 class _Printer:

@@ -1,4 +1,4 @@
-"""How every command that lists prints its rows: a table for a person, JSON or CSV for a program.
+"""Output of rows for all commands that list: a table for people, JSON or CSV for programs.
 
 Where a table is wider than the terminal or `COLUMNS`, rows are shown one below the other, a line for each value, so that
 nothing is cut. In a pipe or a file each row is one line.

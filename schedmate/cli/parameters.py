@@ -1,4 +1,4 @@
-"""How help names the parameters of a command: values in capitals, nothing behind a flag."""
+"""Names of parameters in help texts: values in capitals, none for flags."""
 
 import re
 from typing import Any

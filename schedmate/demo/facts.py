@@ -1,4 +1,4 @@
-"""What the checks of the demo rest on: the topics and the database."""
+"""Facts for the checks of the demo, from the topics and the database."""
 
 from dataclasses import dataclass, field
 

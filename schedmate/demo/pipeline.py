@@ -50,13 +50,13 @@ SETTINGS = BridgeSettings(
     evict_grace_seconds=0.0,
     evict_yield_seconds=1.0,
 )
-"""What the demo's operator allows."""
+"""Modes of the demo's actions."""
 POLL_S = 0.002
 """Nothing waits for input: the loop comes back soon anyway."""
 
 
 class Pipeline:
-    """What runs as services in production, stepped in turn by one loop.
+    """The services of production in one process, stepped in turn by one loop.
 
     Args:
         directory: Where the jobs run.

@@ -1,4 +1,4 @@
-"""What the demo does to its jobs, and when: by what SchedMate has measured so far, never by the clock alone."""
+"""Faults and requests of the demo, triggered by measurements and not by the clock."""
 
 import time
 from collections.abc import Callable

@@ -23,7 +23,7 @@ NEUTRAL, GOOD, WARN, BAD = "default", "green", "yellow", "red"
 
 @dataclass(frozen=True)
 class Moment:
-    """What happened to which job, its colour, and when it was reported (seconds since 1970)."""
+    """An event of a job with its colour and the time of its report, in seconds since 1970."""
 
     job: str
     text: str

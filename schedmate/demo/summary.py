@@ -1,4 +1,4 @@
-"""What a person reads at the end: verdicts, decisions, checks."""
+"""Summary at the end of the demo: verdicts, decisions, checks."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""When an attempt ran, where, how it ended, and its state, from the events of schedulers and pipes: the view `attempts`, for one job.
+"""Time, nodes, end and state of an attempt, from the events of schedulers and pipes: the view `attempts`, for one job.
 
 What pipes report counts only for jobs that no scheduler has reported (`JobRecords.events`).
 """

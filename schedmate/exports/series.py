@@ -1,4 +1,4 @@
-"""What a job reported, step by step, from ClickHouse."""
+"""Metrics of a job by step, from ClickHouse."""
 
 import math
 from collections.abc import Iterator, Mapping

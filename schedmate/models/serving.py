@@ -21,7 +21,7 @@ _INSTALL = "run `pip install '.[gpu]'` in the checkout, or name the Python that 
 
 @dataclass(frozen=True)
 class Serving:
-    """What to serve and where.
+    """Options of a model server.
 
     Attributes:
         model: Directory or name of the model.
@@ -43,7 +43,7 @@ class Serving:
 
     @property
     def url(self) -> str:
-        """Where it answers, as the setting `language_model.servers` takes it."""
+        """Address of the server, for the setting `language_model.servers`."""
         host = "127.0.0.1" if self.host in ("", "0.0.0.0", "::") else self.host  # noqa: S104  # asked, not bound
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/v1"
 

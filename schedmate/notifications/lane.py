@@ -22,7 +22,7 @@ GIVE_UP_S = 600.0
 
 
 class NotifierMetrics:
-    """What went to people."""
+    """Metrics of notifications."""
 
     def __init__(self) -> None:
         self.sent = Counter("schedmate_notify_sent", "Messages sent, by channel.", ["channel"], registry=None)

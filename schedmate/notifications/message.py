@@ -41,7 +41,7 @@ _OF_OUTCOME = {
 
 
 class KnownJob(NamedTuple):
-    """What schedulers reported of a job: its user, its name and its nodes; empty where not known."""
+    """User, name and nodes of a job as schedulers reported them; empty where not known."""
 
     user: str = ""
     name: str = ""

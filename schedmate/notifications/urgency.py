@@ -1,10 +1,10 @@
-"""How urgent a message is."""
+"""Urgency of a message."""
 
 from enum import StrEnum
 
 
 class Urgency(StrEnum):
-    """How soon somebody should look, the least urgent first."""
+    """Urgency levels, least urgent first."""
 
     INFO = "info"
     WARNING = "warning"

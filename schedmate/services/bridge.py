@@ -45,7 +45,7 @@ known wherever the bridge works.
 
 
 class History:
-    """What bridges and people wrote: all of it first, then what came since; and what jobs saved and failed with of late."""
+    """History of decisions, results and commands: all records first, then new ones; and recent checkpoints and failures of jobs."""
 
     def __init__(self, connection: Connection) -> None:
         # How old: work since an earlier save weighs like work that was never saved, and a job that ran for a day gained steps.

@@ -1,4 +1,4 @@
-"""How long-running commands log: one structured entry a line, on standard error."""
+"""Logging of long-running commands: one structured entry per line, on standard error."""
 
 import logging
 import os

@@ -61,4 +61,4 @@ GROUPS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("watch-scheduler", RayWatcherMetrics),
     ("collect, gpu-agent, watch-scheduler", ShippingMetrics),
 )
-"""What makes each group, by the commands that serve it."""
+"""Factories of metric groups, by the commands that serve them."""

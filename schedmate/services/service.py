@@ -1,4 +1,4 @@
-"""What every long-running command has: structured logs, metrics, a health check, an orderly end."""
+"""Common parts of long-running commands: structured logs, metrics, a health check, an orderly end."""
 
 import signal
 import threading

@@ -26,7 +26,7 @@ PAST = ("quotas", "decision-results")
 
 
 class SpotMetrics:
-    """What the spot manager did."""
+    """Metrics of the spot manager."""
 
     def __init__(self) -> None:
         make = MetricFactory("schedmate_spot")

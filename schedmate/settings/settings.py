@@ -78,11 +78,11 @@ class _WithPassword(BaseModel, frozen=True, extra="forbid"):
 
 
 class KafkaSection(KafkaSettings, _WithPassword):
-    """How to reach Kafka, and how our topics are laid out there."""
+    """Connection to Kafka, and layout of the topics."""
 
 
 class ClickHouseSection(ClickHouseSettings, _WithPassword):
-    """Where history lasts: a server, or a directory of the embedded engine."""
+    """ClickHouse: a server, or a directory of the embedded engine."""
 
 
 class RedisSection(RedisSettings, _WithPassword):
@@ -90,9 +90,9 @@ class RedisSection(RedisSettings, _WithPassword):
 
 
 class LanguageModelSection(LanguageModelSettings, _WithPassword):
-    """What a model worker (and `analyze`) asks: servers with OpenAI's protocol (vLLM), or a model that it loads itself.
+    """Language models for model workers and `analyze`: servers with OpenAI's protocol (vLLM), or a loaded model.
 
-    The servers' key is the password.
+    The password is the servers' key.
     """
 
 
@@ -101,7 +101,7 @@ class NotifySection(NotifySettings, _WithPassword):
 
 
 class WebSection(WebSettings, _WithPassword):
-    """What people may do on the page that `web` serves. The password is what a proxy proves itself with."""
+    """Rights of users on the page that `web` serves. The password authenticates a proxy."""
 
 
 class ServiceSettings(BaseModel, frozen=True, extra="forbid"):

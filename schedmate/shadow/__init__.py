@@ -1,1 +1,1 @@
-"""What decisions that were not carried out would have done, and what happened to their jobs instead."""
+"""Comparison of decisions that were not carried out with what happened to their jobs."""

@@ -8,7 +8,7 @@ from .facts import Facts, Shadow
 
 
 class Instead(StrEnum):
-    """What happened instead."""
+    """Actual outcome."""
 
     ENDED_WELL = "ended well by itself"
     """The attempt did its work. No restart was needed, and the bridge, which waits for the end of a job, would have made none."""

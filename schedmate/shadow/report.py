@@ -1,4 +1,4 @@
-"""What decisions would have done, and whether that would have been right: each held against what happened, and all of a kind together.
+"""Report on decisions in shadow mode: each is compared with the actual outcome, and all decisions of a kind are summarised.
 
 What no record shows is unknown. GPU hours are counted where the records hold the number of GPUs and both ends of a time;
 nothing is estimated.

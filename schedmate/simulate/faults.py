@@ -11,7 +11,7 @@ from .simulation import NodeEvent
 
 
 class FaultRates(msgspec.Struct, frozen=True):
-    """How often nodes fail, and for how long. The defaults are those of 400 servers in 349 days of pre-training.
+    """Rates and durations of node failures. The defaults are those of 400 servers in 349 days of pre-training.
 
     They follow from 584 faults published with StepFun's InfiniteHBD (SIGCOMM 2025): faults are taken as a Poisson process, repairs as
     log-normal with the median and the mean (133 h) of theirs.

@@ -1,4 +1,4 @@
-"""How much two jobs that share GPUs slow each other down, as measured."""
+"""Measured speeds of two jobs that share GPUs."""
 
 from collections import defaultdict
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What a job asks for, and what has become of it so far."""
+"""Request of a job, and its state."""
 
 from dataclasses import dataclass
 from enum import Enum, IntEnum
@@ -14,7 +14,7 @@ class JobClass(Enum):
 
 
 class PackedWorkload(msgspec.Struct, frozen=True):
-    """What a job trains, as far as packing measurements distinguish workloads.
+    """Workload of a job, as packing measurements distinguish it.
 
     Attributes:
         model: Name of the model.

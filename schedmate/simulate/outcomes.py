@@ -1,4 +1,4 @@
-"""What became of the jobs: a row each, and the figures of a policy."""
+"""Results of jobs, a row each, and the figures of a policy."""
 
 import csv
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Where a job goes: consolidated as in Lucid's simulator, or pod by pod on the node that fits best."""
+"""Placement of a job: consolidated as in Lucid's simulator, or pod by pod on the best node."""
 
 import math
 from collections.abc import Sequence

@@ -15,7 +15,7 @@ from .traces import partitions
 
 
 class Scenario(msgspec.Struct, frozen=True, kw_only=True):
-    """What is replayed.
+    """Input of a replay.
 
     Attributes:
         jobs: In the order in which they were submitted.
@@ -35,7 +35,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Replayed(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a scenario under a policy.
+    """Result of a scenario under a policy.
 
     Attributes:
         runs: Every job, in the order of the trace.

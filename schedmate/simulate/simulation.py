@@ -16,7 +16,7 @@ END, LEFT, NODE, WAKE = range(4)
 
 
 class _Ending(Enum):
-    """How a run ended before the job did, which decides what is lost."""
+    """Kind of an early end of a run, which decides how much work is lost."""
 
     EVICTED = auto()
     """A job that saves on demand loses nothing, others what came after their last checkpoint."""
@@ -40,7 +40,7 @@ class NodeEvent(msgspec.Struct, frozen=True):
 
 
 class Costs(msgspec.Struct, frozen=True):
-    """What it costs to start a job again.
+    """Cost of a restart.
 
     Attributes:
         restart_s: Seconds of restart for jobs of up to `large_above` GPUs (Lucid's simulator, after Tiresias, section 5.2.4).
@@ -127,7 +127,7 @@ class Simulation:
 
     @property
     def submitted(self) -> int:
-        """How many jobs were submitted so far."""
+        """Number of submitted jobs."""
         return self._next
 
     def run(self) -> list[Run]:

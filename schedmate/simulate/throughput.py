@@ -1,4 +1,4 @@
-"""When a cluster is quiet, as Lucid forecasts it to decide whether packing is worth while."""
+"""Lucid's forecast of quiet hours, which decides about packing."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence

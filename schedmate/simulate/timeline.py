@@ -6,7 +6,7 @@ from .simulation import Simulation
 
 
 class Timeline:
-    """What a partition looked like at the end of each interval; intervals in which nothing happened are as the one before.
+    """State of a partition at the end of each interval. Intervals without events repeat the one before.
 
     Args:
         interval_s: Length of an interval.

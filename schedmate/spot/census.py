@@ -1,4 +1,4 @@
-"""Who has and who wants GPUs, by class and organisation, as the scheduler shows it at one moment."""
+"""Held and requested GPUs by class and organisation, from one query of the scheduler."""
 
 from collections import defaultdict
 from collections.abc import Mapping

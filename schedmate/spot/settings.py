@@ -1,4 +1,4 @@
-"""What an operator sets of the spot manager."""
+"""Settings of the spot manager."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Literal
@@ -11,7 +11,7 @@ from ..settings.listed import split
 
 
 class SpotSettings(BaseModel, frozen=True, extra="forbid"):
-    """How many GPUs spot jobs may have. `bridge.evictable` and `bridge.evict_for` define which jobs are spot jobs."""
+    """Quota of spot jobs. `bridge.evictable` and `bridge.evict_for` define which jobs are spot jobs."""
 
     cluster: Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9._-]+$")] = Field(
         "cluster", description="Name of this cluster in quotas."

@@ -1,4 +1,4 @@
-"""What GFS sees of a live cluster when it sets the quota."""
+"""View of a live cluster for GFS."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What `schedmate top` shows: jobs with a curve of their step times, sorted and filtered by keys."""
+"""The view of `schedmate top`: jobs with a curve of their step times, sorted and filtered by keys."""
 
 import math
 import time
@@ -47,7 +47,7 @@ FILTERS: Final[Mapping[str, Callable[["JobStatus"], bool]]] = {
 
 @dataclass(frozen=True)
 class View:
-    """What the person chose. `typing`: letters go to the search."""
+    """Choices of the user. `typing`: letters go to the search."""
 
     sort: str = "newest"
     filter: str = "all"

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 PROXY_HEADER: Final = "x-schedmate-proxy"
-"""Where a proxy shows the password that it shares with us: anybody on this host can send us a user's name."""
+"""Header in which a proxy sends its password. Without it, anyone on this host could send a user's name."""
 COOKIE: Final = "schedmate-operator"
 
 

@@ -1,4 +1,4 @@
-"""What an operator does on the page: a record on the topic `approvals`, as from the command line. The bridge acts on it, or refuses."""
+"""Commands of operators on the page: records on the topic `approvals`, as from the command line."""
 
 import uuid
 from collections.abc import Callable, Mapping

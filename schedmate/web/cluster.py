@@ -105,7 +105,7 @@ def _cause(row: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Cluster:
-    """What the start page shows.
+    """Content of the start page.
 
     Attributes:
         counts: Jobs by condition; those that ended, of the last `DAYS` days.

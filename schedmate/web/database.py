@@ -1,4 +1,4 @@
-"""How pages ask ClickHouse: one client, opened when first needed, and a limit on the time of every question."""
+"""Queries of the page to ClickHouse: one client, opened when first needed, with a time limit for every query."""
 
 import threading
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What the bridge decided, what became of it, and what waits for a person."""
+"""Decisions of the bridge, their results, and those that wait for approval."""
 
 import shlex
 from collections.abc import Mapping, Sequence

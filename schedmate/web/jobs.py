@@ -1,4 +1,4 @@
-"""What the list of jobs shows: each job's newest attempt, what it is doing, and what is wrong with it."""
+"""List of jobs: the newest attempt of each, with its state and problems."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -204,7 +204,7 @@ class JobList:
 
     @property
     def pages(self) -> int:
-        """How many pages there are; one where nothing was found."""
+        """Number of pages; one if nothing was found."""
         return max(1, -(-self.found // self.size))
 
 

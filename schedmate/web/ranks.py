@@ -1,4 +1,4 @@
-"""How fast each rank went over time, as a map: a rank that is slow or has fallen silent is seen at once."""
+"""Speed of each rank over time as a heat map, which shows slow and silent ranks."""
 
 import math
 import statistics

@@ -32,7 +32,7 @@ class ReportPages:
         self._database = database
 
     def shadow(self, request: Request, form: Form = "html") -> Response:
-        """What decisions in shadow mode would have done."""
+        """Comparison of decisions in shadow mode with actual outcomes."""
         days = min(read_number(request, "days") or 7, 366)
         judged = judge(self._database.use(lambda client: gather_shadows(client, time.time() - days * 86_400)))
         if form == "html":

@@ -1,4 +1,4 @@
-"""How far the measurements of a job reach: its attempts, their ranks and minutes, of the roll-up alone."""
+"""Extent of a job's measurements: attempts, ranks and minutes, from the roll-up."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

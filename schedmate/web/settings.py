@@ -1,4 +1,4 @@
-"""Who may do what on the page."""
+"""Settings of the page."""
 
 import string
 from typing import Annotated
@@ -25,7 +25,7 @@ def _checked_template(template: str) -> str:
 
 
 class WebSettings(BaseModel, frozen=True, extra="forbid"):
-    """What people may do on the page that `web` serves, and how it knows them."""
+    """Rights of users on the page that `web` serves, and their authentication."""
 
     act: bool = Field(False, description="Whether operators may approve, reject, stop and resume on the page.")
     user_header: str = Field(

@@ -41,7 +41,7 @@ class LimitReached:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What guardrails see.
+    """Inputs of guardrails.
 
     Attributes:
         ledger: What was done so far.

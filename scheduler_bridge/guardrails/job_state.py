@@ -1,4 +1,4 @@
-"""What the scheduler must show before anything is done to a job."""
+"""Required state of a job at the scheduler before an action."""
 
 from schedmate_records import Action, Decision, same_incarnation
 

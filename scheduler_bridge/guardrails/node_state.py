@@ -1,4 +1,4 @@
-"""What the scheduler must show, and what evidence against a node is needed, before it is drained or returned to service."""
+"""Required state of a node at the scheduler, and required evidence, before it is drained or returned to service."""
 
 from collections.abc import Collection, Sequence
 

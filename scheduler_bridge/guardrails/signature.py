@@ -1,4 +1,4 @@
-"""Where the operator gave keys, nothing is carried out that none of them signed."""
+"""Refuses decisions without a valid signature if signing keys are configured."""
 
 from schedmate_records import Decision
 

@@ -1,4 +1,4 @@
-"""What a finding means for the scheduler: pure functions, one file each. Findings without a policy lead to nothing."""
+"""Policies: pure functions from findings to decisions, one file each."""
 
 from collections.abc import Collection
 

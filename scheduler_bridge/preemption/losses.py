@@ -1,4 +1,4 @@
-"""What a running job would lose if it were stopped now."""
+"""Loss of a running job if it were stopped now."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ DAY = 86400.0  # period in which evictions count, in seconds
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What a job would lose.
+    """Loss of a job.
 
     Attributes:
         unsaved_s: Seconds of work since its last durable checkpoint began; since its start where none is known.

@@ -37,7 +37,7 @@ def least_loss(need: Need, queue: Queue, allowed: Collection[str], losses: Mappi
 
 @dataclass(frozen=True, slots=True)
 class PreemptionFacts:
-    """What the bridge knows besides the queue.
+    """Facts of the bridge in addition to the queue.
 
     Attributes:
         saves: The newest durable checkpoint of each job.

@@ -1,4 +1,4 @@
-"""What can go wrong with any scheduler. Each client has errors of its own, by name, that are these."""
+"""Common errors of scheduler clients. Each client has subclasses."""
 
 from schedmate_records import ExpectationError
 

@@ -1,4 +1,4 @@
-"""What can go wrong where a decision is carried out, and the errors of a scheduler's client as such."""
+"""Errors of actions, and conversion of client errors to them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

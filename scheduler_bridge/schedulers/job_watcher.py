@@ -20,11 +20,11 @@ from streams.transport import Producer, outgoing
 log = structlog.get_logger(__name__)
 
 K = TypeVar("K", bound=msgspec.Struct)
-"""What was reported about one job so far."""
+"""Reported state of a job."""
 
 
 class JobWatcherMetrics:
-    """What a watcher did since it started.
+    """Metrics of a watcher.
 
     Args:
         kind: What its series are called by: `slurm`.

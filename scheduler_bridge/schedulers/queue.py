@@ -51,7 +51,7 @@ class RunningJob:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """What a node has.
+    """Resources of a node.
 
     Attributes:
         view: The node.

@@ -29,7 +29,7 @@ class Question(msgspec.Struct):
 
 
 class Answer(msgspec.Struct):
-    """What the source describes.
+    """Result of reading the source.
 
     Attributes:
         workload: Workload of the job; null in each field that is unknown.

@@ -64,7 +64,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class LineStream:
-    """What one producer sent of one stream of one rank."""
+    """Lines of one producer of one stream of one rank."""
 
     attempt: int
     rank: int
@@ -89,7 +89,7 @@ class StoredLine:
 
 @dataclass
 class StoredSoFar:
-    """What a job has in the table.
+    """Stored lines of a job.
 
     Attributes:
         size: Bytes of text that were stored on one day.

@@ -39,7 +39,7 @@ class Query:
 
 @dataclass(frozen=True)
 class QueryResult:
-    """What came back: the names of the columns, and the rows."""
+    """Result of a query: names of the columns, and rows."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]

@@ -36,7 +36,7 @@ _SOURCE = tuple(
 
 
 class WriterMetrics:
-    """What the writer did."""
+    """Metrics of the writer."""
 
     def __init__(self) -> None:
         make = MetricFactory("schedmate_clickhouse")

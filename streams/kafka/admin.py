@@ -133,7 +133,7 @@ def check_role(connection: Connection, role: Role, prefix: str = "schedmate") ->
 
 
 _CHECKED = ("message.timestamp.type", "cleanup.policy")
-"""What must be as we set it: a producer's clock would refuse or age messages, and states must be compacted. The rest is the operator's."""
+"""Required settings of topics: times must not come from producers' clocks, and states must be compacted. Others are up to the operator."""
 
 
 def _config_problems(connection: Connection, names: Iterable[str]) -> list[str]:

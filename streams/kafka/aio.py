@@ -1,4 +1,4 @@
-"""How aiokafka, which Faust rests on, reaches a broker."""
+"""Connection options of aiokafka, which Faust uses."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How to reach a broker."""
+"""Connection to a broker."""
 
 import socket
 import ssl

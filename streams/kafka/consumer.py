@@ -36,7 +36,7 @@ FETCH = {
     "max_partition_fetch_bytes": 16 << 20,  # the largest message of any topic
     "metadata_max_age_ms": 30_000,  # partitions that an operator adds are found so soon
 }
-"""How every consumer of ours reads."""
+"""Common options of consumers."""
 COMMIT_MS = 5000
 """Time limit of a commit. Without one kafka-python waits for a broker for ever, and cannot be stopped."""
 

@@ -37,7 +37,7 @@ log = structlog.get_logger(__name__)
 
 
 class AnsweringMetrics:
-    """What became of questions."""
+    """Metrics of questions."""
 
     def __init__(self) -> None:
         self.questions = Counter("schedmate_model_worker_questions", "Questions read.", registry=None)

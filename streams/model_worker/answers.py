@@ -23,7 +23,7 @@ Key = tuple[str, str, str, str]
 
 
 class AnswerMetrics:
-    """What was remembered and what was not."""
+    """Metrics of remembered answers."""
 
     def __init__(self) -> None:
         self.remembered = Counter("schedmate_answers_remembered", "Questions answered from memory.", registry=None)

@@ -1,4 +1,4 @@
-"""How many questions a job, and all jobs together, may ask within an hour."""
+"""Hourly limits of questions, by job and over all jobs."""
 
 import time
 from collections import OrderedDict, deque

@@ -1,4 +1,4 @@
-"""What answers prompts: a language model behind a narrow protocol."""
+"""Protocol of a language model that answers prompts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -43,7 +43,7 @@ def messages_of(prompt: Prompt) -> list[dict[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model answered.
+    """Answer of a model.
 
     Attributes:
         model: Name of the model.

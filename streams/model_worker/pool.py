@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class ModelLimits:
-    """How much may be asked, and how patiently.
+    """Limits of questions, and time limits.
 
     Attributes:
         concurrency: Maximum questions in progress at a time, over all servers.
@@ -55,7 +55,7 @@ class ModelLimits:
 
 
 class ModelMetrics:
-    """What became of questions."""
+    """Metrics of questions."""
 
     def __init__(self) -> None:
         self.asked = Counter("schedmate_language_model_asked", "Questions sent to a server.", registry=None)

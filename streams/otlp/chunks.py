@@ -28,7 +28,7 @@ _LONGEST: Final = 32 << 10
 
 
 class LineSource(NamedTuple):
-    """Whose lines they are."""
+    """Job and rank of lines."""
 
     job: str
     attempt: int

@@ -1,4 +1,4 @@
-"""What passed and is not safe yet: in memory, and past that on disk.
+"""Bytes that passed and are not safe yet: in memory, and beyond its limit on disk.
 
 Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """

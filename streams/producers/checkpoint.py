@@ -1,4 +1,4 @@
-"""How far each file is acknowledged, on disk, so that a collector that starts again goes on there."""
+"""Acknowledged position of each file, on disk, so that a restarted collector continues there."""
 
 import fcntl
 import os

@@ -24,7 +24,7 @@ class Ready(Generic[Chunk]):
 
 
 class ChunkLimits(NamedTuple):
-    """When a chunk is closed: `pieces`, `size` in bytes, `seconds` since its first piece. Whichever comes first.
+    """Limits of a chunk: `pieces`, `size` in bytes, `seconds` since its first piece. The first that is reached closes it.
 
     After `silence` seconds without a piece a heartbeat reports that the job is silent, since a job that hangs prints nothing and the last
     reports wait for more. Others follow every `again` seconds for ten minutes, then after each tenth of the silence, for four hours.

@@ -1,4 +1,4 @@
-"""How a pipe hands its messages to the collector of its node, through a Unix socket.
+"""Sends messages of a pipe to the collector of its node through a Unix socket.
 
 The pipe writes entries as they stand in a spool (`spool.framed` around `envelope.pack`). The collector answers each, in any order, by its
 number on this connection, counted from 0: the broker has it, or it is refused for good, with a reason.

@@ -24,7 +24,7 @@ class OwnedLogs(Protocol):
 
 @dataclass(frozen=True)
 class CollectorSettings:
-    """What to collect.
+    """Settings of a collector.
 
     Attributes:
         globs: Files of jobs; `**` goes through directories.

@@ -1,4 +1,4 @@
-"""What shipping counts, the same for all producers.
+"""Counters of shipping, the same for all producers.
 
 Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """

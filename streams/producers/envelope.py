@@ -24,7 +24,7 @@ class InvalidEntry(ValueError):
 
 
 class Source(NamedTuple):
-    """Where an envelope comes from; losses are counted by it. Messages of one `ordering_key` are written in order."""
+    """Origin of an envelope; losses are counted by it. Messages of one `ordering_key` are written in order."""
 
     job: str
     attempt: int = 0

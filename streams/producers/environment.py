@@ -35,7 +35,7 @@ class UnknownJob(ValueError):
 
 
 class Identity:
-    """Whose lines these are (see `records.LogChunk`).
+    """Job, attempt and rank of the lines (see `records.LogChunk`).
 
     `whole` is true where this process is all of the job as far as the environment shows, and `part` where it is one of its ranks; of both
     only where no scheduler reports when the job ends.

@@ -14,7 +14,7 @@ from .backlog import Backlog
 from .rest import Start
 
 LOOK_SECONDS = 1.0
-"""How often the shipping process is checked while it has something that is not safe."""
+"""Interval of checks of the shipping process while it has unsafe bytes, in seconds."""
 RESTART_SECONDS = (0.05, 60.0)
 """Pause before a shipping process that ended is started again, and the longest: it doubles each time."""
 

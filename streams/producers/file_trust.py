@@ -16,10 +16,10 @@ class UnknownUser(UserError, ValueError):
 
 @dataclass(frozen=True)
 class FileTrust:
-    """Who may write the log of a job into a file that is called so.
+    """Decides whether a file may report for the job in its name.
 
-    Believed are, in this order: files of the user of this process, for it could ship them anyway; files of root in directories that
-    only root may write; files of `users`; files of the job's owner, as the scheduler reports.
+    Accepted are, in this order: files of the user of this process, which could ship them anyway; files of root in directories that only
+    root may write; files of `users`; files of the job's owner, as the scheduler reports.
 
     Attributes:
         users: User ids whose files are believed whatever job they name.

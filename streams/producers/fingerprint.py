@@ -12,7 +12,7 @@ LAST = 4096
 
 
 class Fingerprint:
-    """What is known of the content of a file up to `end`.
+    """Checksum of the content of a file up to `end`.
 
     Args:
         file: The file; its content up to `end` is taken for known.

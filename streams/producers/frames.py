@@ -1,4 +1,4 @@
-"""What the pass-through writes to the shipping process, as bytes in a pipe between the two.
+"""Frames that the pass-through writes to the shipping process through a pipe.
 
 A frame is a head (kind, stream, arrival time, length) and a payload: the bytes that were read; for a gap, how many bytes and newlines
 were not kept; for the end of the job, its exit status. The last frame states that nothing follows.

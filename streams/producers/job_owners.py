@@ -1,4 +1,4 @@
-"""What the scheduler answers about jobs, for callers that must not wait for the scheduler: whose job it is, or which one."""
+"""Answers of the scheduler about owners and incarnations of jobs, for callers that must not wait."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""What pipes left behind whose processes are both gone: the next producer on this host ships it, and counts what is missing.
+"""Remains of pipes whose processes have both ended. The next producer on this host ships them, and counts what is missing.
 
 Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 
 class LeftBehind:
-    """What one pipe left, as the entries of a spool. Not thread-safe, like `Spool`.
+    """Remains of one pipe, as the entries of a spool. Not thread-safe, like `Spool`.
 
     Args:
         rest: Its directory, with an exclusive lock.

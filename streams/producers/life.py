@@ -1,4 +1,4 @@
-"""What a pipe reports of the command that it runs, a whole job or a rank of one: when it began, and how it ended.
+"""Events of a pipe about its command, a whole job or a rank: start and end.
 
 Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """

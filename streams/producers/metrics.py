@@ -1,4 +1,4 @@
-"""What producers count, as metrics. Pipes run in a job's environment and know no client library: shippers count in plain numbers."""
+"""Metrics of producers. Pipes run in a job's environment and know no client library: shippers count in plain numbers."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -38,7 +38,7 @@ _SHIPPING = (
 
 
 class CollectorMetrics:
-    """What a collector read. What became of it on its way is in the shipper's."""
+    """Metrics of a collector. The shipper's metrics cover the lines after that."""
 
     def __init__(self) -> None:
         make = MetricFactory("schedmate_collector")
@@ -65,14 +65,14 @@ class CollectorMetrics:
 
 
 class ShippingMetrics:
-    """What became of a producer's messages."""
+    """Metrics of a producer's messages."""
 
     def __init__(self, counters: ShippingCounters | None = None) -> None:
         self.shipping = _Reader("schedmate_shipping", _SHIPPING, counters or ShippingCounters())
 
 
 class IntakeMetrics:
-    """What a collector took from pipes."""
+    """Metrics of messages that a collector accepted from pipes."""
 
     def __init__(self) -> None:
         make = MetricFactory("schedmate_pipe_intake")

@@ -1,4 +1,4 @@
-"""How a pipe was called: whose lines it ships, and what it runs. What is wrong with that is a warning; the command runs all the same.
+"""Arguments of a pipe: job and command. An error in them is a warning, and the command runs.
 
 Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """
@@ -23,7 +23,7 @@ NUMBERS: dict[str, int | float] = {
     "chunk_lines": 500,
     "chunk_seconds": 0.5,
 }
-"""What of the settings' section `[producer]` a pipe needs, and the settings' own defaults: whole numbers stay whole."""
+"""Settings of `[producer]` that a pipe needs, with their defaults. Whole numbers stay whole."""
 
 
 def identified(

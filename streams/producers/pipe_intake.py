@@ -1,4 +1,4 @@
-"""Where the collector takes in what pipes without a Kafka client hand over (`collector_connection`).
+"""Intake of messages from pipes without a Kafka client (`collector_connection`).
 
 Anybody on the host may connect. The kernel names the user, and a message is taken only where that user may write for the job in it, by
 the rules of `FileTrust`. Each client is read only as far as it is answered, so none takes the memory or the turn of others.
@@ -37,7 +37,7 @@ ENTRY_BYTES = 1 << 20
 CLIENTS_PER_USER = 256
 """Maximum connections of one user, so that one user cannot use up the file descriptors of the intake."""
 BACKLOG = 128
-"""Who may wait to be taken in."""
+"""Maximum number of waiting connections."""
 _PEER = struct.Struct("3i")
 
 

@@ -1,4 +1,4 @@
-"""What a pipe and its shipping process know of each other: how to ship, what runs, and what became of the lines.
+"""Settings and reports that a pipe and its shipping process exchange.
 
 Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """
@@ -38,7 +38,7 @@ class ShippingRun(NamedTuple):
 
 
 class PipeSettings(NamedTuple):
-    """How a pipe ships.
+    """Settings of a pipe.
 
     Attributes:
         identity: Whose lines these are.
@@ -70,7 +70,7 @@ class PipeSettings(NamedTuple):
 
 
 class ShippingReport(NamedTuple):
-    """What the shipping process reports once it has read all: when nothing can be lost any more, and again at its end.
+    """Report of the shipping process after it has read everything, and again at its end.
 
     Attributes:
         kept: Lines that wait in the spool.

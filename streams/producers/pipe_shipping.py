@@ -1,4 +1,4 @@
-"""What the shipping process of a pipe does: cut what was copied into pieces, gather them into chunks, and ship these.
+"""The shipping process of a pipe: it splits copied bytes into pieces, gathers them into chunks, and ships these.
 
 Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Received(NamedTuple):
-    """What a shipping process starts with.
+    """Inputs of a shipping process.
 
     Attributes:
         data: Read end of the pipe from the pass-through.

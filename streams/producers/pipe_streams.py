@@ -32,7 +32,7 @@ STREAMS = ("stdout", "stderr")
 
 
 class Sink(Protocol):
-    """What chunks and counts go to: a shipper, or the entries of what a pipe left behind."""
+    """Receiver of chunks and counts: a shipper, or the remains of a pipe."""
 
     @property
     def losses_kept(self) -> bool:

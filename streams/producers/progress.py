@@ -1,4 +1,4 @@
-"""How far the lines of a pipe have come: what passed, and what is safe. The pass-through and the shipping process share it in memory.
+"""Progress of a pipe: bytes that passed, and bytes that are safe. The pass-through and the shipping process share it in memory.
 
 Bytes of a stream are safe once they are acknowledged, in the spool, or counted as lost on disk. What passed and never becomes safe is
 lost, and can be counted by the one of the two that is left.

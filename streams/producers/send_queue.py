@@ -1,4 +1,4 @@
-"""What waits in memory to be sent: in order of its ordering key, one of each key under way.
+"""Messages in memory, sent in the order of their ordering key, one of each key at a time.
 
 Part of `schedmate-pipe.pyz`: Python 3.8, standard library only.
 """

@@ -44,7 +44,7 @@ class SpoolFull(OSError):
 
 
 class SpoolSettings(NamedTuple):
-    """Where spools stand: each producer has a directory of its own under `root`; `budget` is in bytes."""
+    """Location of spools: each producer has its own directory under `root`; `budget` is in bytes."""
 
     root: Path
     budget: int = 1 << 30
@@ -60,14 +60,14 @@ class _Segment:
 
 
 class SpoolEntry(NamedTuple):
-    """What `Spool.append` and `Spool.read` return, to be given to `Spool.acknowledge`."""
+    """Entry that `Spool.append` and `Spool.read` return, for `Spool.acknowledge`."""
 
     segment: _Segment | None
     payload: bytes
 
 
 class Entries(Protocol):
-    """What waits on disk to be sent: a spool, or what a pipe left behind."""
+    """Entries on disk that wait to be sent: a spool, or the remains of a pipe."""
 
     @property
     def empty(self) -> bool:

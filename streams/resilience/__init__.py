@@ -1,4 +1,4 @@
-"""How programs get over outages and crashes: waiting for what is away, and replacing files in one step. Imports nothing of ours."""
+"""Handling of outages and crashes: retries, and atomic replacement of files."""
 
 from .deadline import Deadline
 from .files import replace_file

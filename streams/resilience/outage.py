@@ -18,7 +18,7 @@ Failed = TypeVar("Failed", bound=Exception)
 
 
 class OutageMetrics:
-    """What outages of one dependency cost; its name becomes a part of theirs."""
+    """Metrics of outages of one dependency; its name is part of theirs."""
 
     def __init__(self, dependency: str) -> None:
         prefix = f"schedmate_{re.sub('[^a-z0-9]+', '_', dependency.lower())}"

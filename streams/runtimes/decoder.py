@@ -1,4 +1,4 @@
-"""What a message holds: a record under its key, or why it holds none."""
+"""Decoding of a message: a record under its key, or the reason why it has none."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Decoded:
-    """What was found in a message.
+    """Result of decoding a message.
 
     Attributes:
         key: Under which the record is processed; None where there is nothing to process.

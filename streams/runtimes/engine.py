@@ -1,4 +1,4 @@
-"""What both runtimes do with a batch of messages, without any input or output.
+"""Processing of a batch of messages, the same for both runtimes, without input or output.
 
 The runtime reads messages, lets the engine handle them, writes the results stage by stage, each acknowledged before the next, and only
 then commits the input's offsets (docs/architecture.md: how nothing is lost or doubled).
@@ -135,7 +135,7 @@ class Engine(Generic[State]):
 
     @property
     def trimmed(self) -> int:
-        """How many states were too large to be stored and lost their largest part."""
+        """Number of states that were too large to be stored and lost their largest part."""
         return sum(states.trimmed for states in self._partitions.values())
 
     def set_aside(self, message: Message) -> Results:

@@ -13,7 +13,7 @@ REFUSED = "refused: no such file or directory of this tree"
 
 
 class SourceTools(Protocol):
-    """What the agent does with a source tree, wherever that is."""
+    """Access of the agent to a source tree."""
 
     def file_tree(self, path: str) -> str:
         """Return the files below a directory, as the model is shown them."""
@@ -26,7 +26,7 @@ class SourceTools(Protocol):
 
 
 class Tools:
-    """What the model may look at, and what it has seen.
+    """Tools of the model, and the lines that they have shown.
 
     Args:
         tree: The source tree, which bounds files and bytes for the whole job.

@@ -1,4 +1,4 @@
-"""What two command lines have in common: the same program, with other hyper-parameters or another length."""
+"""Similarity of two command lines: the same program with other hyper-parameters or another length."""
 
 import re
 import shlex

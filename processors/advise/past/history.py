@@ -15,7 +15,7 @@ RUNS = 16
 
 
 class JobHistory(Protocol):
-    """What an estimator needs of the past."""
+    """Past jobs as an estimator needs them."""
 
     def resubmissions(self, job: SubmittedJob) -> Sequence[PastJob]:
         """Return earlier runs of the same directory, command and branch, the newest first; else of the same fingerprint there."""

@@ -6,7 +6,7 @@ from schedmate_records import Workload
 
 
 class SubmittedJob(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a job at submission; empty texts are not known.
+    """A job at its submission. Empty texts are unknown.
 
     Attributes:
         job: Its id.

@@ -25,7 +25,7 @@ class JobFeatures(msgspec.Struct, frozen=True):
 
 
 class DurationEstimate(msgspec.Struct, frozen=True):
-    """How long a job will run, in seconds from its start to its end."""
+    """Estimated duration of a job, in seconds from its start to its end."""
 
     median: float
     low: float

@@ -33,7 +33,7 @@ PLAIN = (*RESOURCES, *TEMPORAL, *(f"{name}_code" for name in CATEGORIES))
 
 
 class Encoders(msgspec.Struct, frozen=True):
-    """What the training jobs fix for ever: codes of texts, deciles of resources, the mean of y. Later jobs change none of it."""
+    """Encodings that the training jobs define: codes of texts, deciles of resources, the mean of y. Later jobs do not change them."""
 
     codes: dict[str, dict[str, int]]
     """A code for each text of each category; the commoner the smaller. Unseen and rare texts are -1."""

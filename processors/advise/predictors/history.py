@@ -30,11 +30,11 @@ STATISTICS = (
     "count", "mean", "ewma", "std", "last", "second_last", "third_last", "lower_quartile", "median", "upper_quartile", "failed",
     "since_end", "since_submission", "running", "youngest", "oldest",
 )  # fmt: skip
-"""What is known of each key, in this order. Numbers are logarithms of 1 + seconds; `count` of 1 + jobs; `failed` a moving share."""
+"""Statistics of each key, in this order. Numbers are logarithms of 1 + seconds; `count` of 1 + jobs; `failed` a moving share."""
 
 
 class _Past:
-    """What happened so far to the jobs of one key."""
+    """Statistics of the earlier jobs of one key."""
 
     __slots__ = ("count", "ended", "ewma", "failed", "mean", "recent", "running", "square", "submitted")
 

@@ -36,7 +36,7 @@ def groups_of(job: Submission) -> tuple[Hashable, ...]:
 
 
 class AdaptiveMargins:
-    """What to add to the lower and the upper quantile that a model predicts."""
+    """Margins that are added to the lower and upper quantiles of a model."""
 
     def __init__(self) -> None:
         self.parts: OrderedDict[Hashable, list[float]] = OrderedDict()

@@ -1,13 +1,13 @@
-"""What is known of a job when it is submitted, and what becomes known when it ends."""
+"""A job at its submission, and its result."""
 
 import msgspec
 
 
 class Submission(msgspec.Struct, frozen=True, kw_only=True):
-    """What the scheduler knows of a job at submission; everything that a predictor may look at.
+    """A job as the scheduler knows it at submission: all inputs of a predictor.
 
-    Empty texts and zeros mean "not known". Times are Unix seconds, memory is in GiB, CPUs and GPUs are totals of the
-    job (fractions are allowed: PAI's `plan_gpu` of 25 is a quarter of a GPU).
+    Empty texts and zeros are unknown. Times are Unix seconds, memory is in GiB, CPUs and GPUs are totals of the job.
+    Fractions are allowed: PAI's `plan_gpu` of 25 is a quarter of a GPU.
     """
 
     job_id: str
@@ -16,7 +16,7 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
     queue: str = ""
     """Partition (Slurm), virtual cluster (Venus, Philly)."""
     group: str = ""
-    """What jobs that repeat have in common: PAI's group tag, elsewhere the job's name."""
+    """Common name of repeated jobs: PAI's group tag, elsewhere the job's name."""
     workload: str = ""
     gpu_type: str = ""
     """The type asked for, never the one assigned."""

@@ -17,7 +17,7 @@ from .history import KEYS_KEPT, NAN, RUNNING_KEPT
 from .job import Completion, Submission
 
 LAST = {"user": 24, "group": 8, "queue": 8}
-"""How many past jobs of each kind are weighed."""
+"""Number of past jobs of each kind that are compared."""
 CLOSE, NEAR = 0.22, 0.69
 """ln 1.25 and ln 2: durations that agree, more or less."""
 RELATIONS = (

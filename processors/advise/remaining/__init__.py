@@ -1,4 +1,4 @@
-"""How long a running job still takes, from its own progress: step k of N, epoch k of N, or the time that its log expects."""
+"""Remaining time of a running job from its progress: step k of N, epoch k of N, or the remaining time that its log states."""
 
 from .stage import Remaining, RemainingState
 

@@ -23,7 +23,7 @@ _SLACK = 0.02
 
 
 class Rest(NamedTuple):
-    """What remains: `units` of `unit`; or more, where the loop may be one of several (`open_ended`)."""
+    """Remaining work: `units` of `unit`, or more if the loop may be one of several (`open_ended`)."""
 
     unit: str
     units: float
@@ -39,7 +39,7 @@ class Heading(msgspec.Struct, frozen=True):
 
 
 class Progress(msgspec.Struct):
-    """What the counters of one rank have shown.
+    """State of the counters of one rank.
 
     Attributes:
         step: The newest step.

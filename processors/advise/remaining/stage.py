@@ -17,7 +17,7 @@ PROGRESS = "progress"
 UNKNOWN = "unknown"
 """`Estimate.method` of an estimate that takes the one before it back."""
 BY_LOG = "seconds by the log"
-"""What is left is counted in seconds that the log itself expects."""
+"""The remaining work is in seconds, as the log states it."""
 MOST = 1e18
 """Steps, epochs or seconds that may be left: no training has more, and what a log prints knows no limit."""
 MARKS = 64
@@ -44,7 +44,7 @@ class LastEstimate(msgspec.Struct, frozen=True):
 
 
 class RemainingState(msgspec.Struct):
-    """What is remembered of one attempt.
+    """State of an attempt.
 
     Attributes:
         began: Its start; the time of its first record if the start is not known.

@@ -88,7 +88,7 @@ class DemandHistory:
 
 @dataclass(frozen=True)
 class Windows:
-    """What is known where a forecast is made, and what came.
+    """Inputs of forecasts, and the demand that followed.
 
     Attributes:
         past: GPUs in the hours before, windows x length.

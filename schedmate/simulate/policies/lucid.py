@@ -21,7 +21,7 @@ LARGEST_SCORE = 2
 
 @dataclass(frozen=True)
 class Cancellation:
-    """When a packing is undone (SchedMate, section 4.1).
+    """Cancellation of packings (SchedMate, section 4.1).
 
     Attributes:
         threshold: Speed of the host with the guest, over its speed alone, below which the guest is stopped.
@@ -35,7 +35,7 @@ class Cancellation:
 
 
 class _Entry(NamedTuple):
-    """What packing knows of a job; least GPU time first."""
+    """A job in the order of packing, least GPU time first."""
 
     service: float
     order: int

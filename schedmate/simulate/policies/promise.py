@@ -1,4 +1,4 @@
-"""When a job that does not fit is expected to fit, and on which nodes."""
+"""Reservation of a job that does not fit: expected start and nodes."""
 
 import heapq
 import math
@@ -10,7 +10,7 @@ from ..cluster import Cluster
 from ..job import Job, Run, Status
 
 _Entry = tuple[float, int, Run, float]
-"""What the list is sorted by, the job's order, the job, and when it started."""
+"""Sort key, the job's order, the job, and its start."""
 
 
 class ExpectedEnds:

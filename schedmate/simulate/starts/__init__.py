@@ -1,4 +1,4 @@
-"""When will each job that waits start? The live queue, played forward many times with durations as uncertain as they are."""
+"""Estimates of the starts of waiting jobs: many simulations of the live queue with random durations."""
 
 from .model import Lasting, NodeRoom, Present, Running, Waiting
 from .play import play

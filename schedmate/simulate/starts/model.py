@@ -17,7 +17,7 @@ WITHIN_90: Final = 2 * 1.6449
 
 @dataclass(frozen=True)
 class Lasting:
-    """How long something will take, in seconds.
+    """Distribution of a duration, in seconds.
 
     Attributes:
         expected: The median of what is expected; None where nothing is known.

@@ -16,15 +16,15 @@ LOOKED_AT: Final = 50
 EPSILON: Final = 1e-6
 """Tolerance for rounding where a node has exactly the CPUs, GPUs or memory that a job needs."""
 UNLIMITED: Final = 365 * 86_400.0
-"""What the scheduler plans with for a job without a limit (Slurm: a year)."""
+"""Duration that the scheduler assumes for a job without a limit (Slurm: a year)."""
 
 Room = NDArray[np.float64]
-"""What is free: a row for each node."""
+"""Free resources, a row for each node."""
 
 
 @dataclass(frozen=True)
 class _Held:
-    """What a job has in this future: on which nodes, how much of each, and when the scheduler thinks that it ends."""
+    """Resources of a job in a simulation, by node, and the end that the scheduler assumes."""
 
     nodes: NDArray[np.intp]
     taken: Room

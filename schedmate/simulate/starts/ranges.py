@@ -17,7 +17,7 @@ LOW, MIDDLE, HIGH = 0.05, 0.5, 0.95
 
 @dataclass(frozen=True)
 class StartRange:
-    """When a job starts, in seconds from now.
+    """Start of a job, in seconds from now.
 
     Attributes:
         job: The job.

@@ -11,7 +11,7 @@ from ..reading import TraceError
 
 
 class _Demand:
-    """What the tasks of a job use.
+    """Resources that the tasks of a job use.
 
     Attributes:
         start: The first start of a task, in seconds.

@@ -20,7 +20,7 @@ Random = np.random.Generator
 
 
 class ClassShape(msgspec.Struct, frozen=True):
-    """What the jobs of one class look like.
+    """Distributions of the jobs of one class.
 
     Attributes:
         per_day: Jobs a day.

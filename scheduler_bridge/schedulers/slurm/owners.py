@@ -1,4 +1,4 @@
-"""Whose jobs they are, in several Slurm clusters: each is asked on its own, so that none waits for another."""
+"""Owners of jobs in several Slurm clusters. Each is queried separately, so that none waits for another."""
 
 from collections.abc import Iterable
 

@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 
 
 class GpuAgentMetrics:
-    """What the agent did. What became of the samples on their way is in the shipper's counters."""
+    """Metrics of the agent. The shipper's counters cover the samples after that."""
 
     def __init__(self) -> None:
         make = MetricFactory("schedmate_gpu_agent")

@@ -29,7 +29,7 @@ ADVICE = {
 
 @dataclass
 class _Gpu:
-    """What is known of a GPU between two samples. `handle` is None while it is lost."""
+    """State of a GPU between two samples. `handle` is None while it is lost."""
 
     index: int
     handle: Handle = None

@@ -1,4 +1,4 @@
-"""Where samples of GPUs come from."""
+"""Sources of GPU samples."""
 
 from typing import Protocol
 

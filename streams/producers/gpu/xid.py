@@ -16,7 +16,7 @@ from .nvml_reading import Handle, address
 log = structlog.get_logger(__name__)
 
 WAIT_MS = 500
-"""How long one call into NVML may wait, and so how long `close` may take."""
+"""Time limit of a call into NVML, and so of `close`."""
 
 
 class XidWatch:

@@ -1,4 +1,4 @@
-"""What all policies for spot jobs share: two queues, gangs placed pod by pod, and evictions for high-priority jobs."""
+"""Common parts of policies for spot jobs: two queues, placement of gangs pod by pod, and evictions for high-priority jobs."""
 
 import math
 from collections import Counter

@@ -11,7 +11,7 @@ from .state import NodeState, SpotState
 
 
 class PodEvictionPlan(msgspec.Struct, frozen=True):
-    """Who goes, and where the pods go then.
+    """Jobs to evict, and nodes of the pods afterwards.
 
     Attributes:
         victims: Spot jobs.
@@ -23,9 +23,9 @@ class PodEvictionPlan(msgspec.Struct, frozen=True):
 
 
 Keep = Callable[[Run], float]
-"""How much a spot job is worth keeping: of those on a node the most worthy stay, where the others suffice."""
+"""Value of keeping a spot job. Jobs with the lowest value on a node are evicted first."""
 Cost = Callable[[NodeState, Sequence[Run]], tuple[float, ...]]
-"""What it costs to evict these from a node: the node of least cost is taken."""
+"""Cost of evicting these jobs from a node. The node with the least cost is chosen."""
 
 
 def plan_evictions(

@@ -84,7 +84,7 @@ class SpotNodeView(msgspec.Struct, frozen=True):
 
 
 class NodeCapacity(msgspec.Struct, frozen=True):
-    """What a node has: GPUs. The simulator knows of nothing else.
+    """Capacity of a node: GPUs. The simulator has no other resources.
 
     Attributes:
         gpus: GPUs in it.

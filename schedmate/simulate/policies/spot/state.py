@@ -1,4 +1,4 @@
-"""What policies for spot jobs look at: who is on which node, what was evicted, what each organisation asked for."""
+"""State for spot policies: jobs on each node, evictions, and demand of each organisation."""
 
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
@@ -105,7 +105,7 @@ class SpotState:
         self.freed = 0
         self._placed: dict[int, tuple[Slice, ...]] = {}
         self._running: dict[int, float] = {}
-        """When each running spot job started, by its order in the trace."""
+        """Start of each running spot job, by its order in the trace."""
         self._ended: deque[Span] = deque()
         self._evictions: deque[float] = deque()
 

@@ -1,4 +1,4 @@
-"""What can be asked of Kubernetes about jobs and nodes.
+"""Actions on jobs and nodes of Kubernetes.
 
 An object is changed only as long as it is the one that was looked at: patches of Jobs and evictions carry its uid, patches of nodes
 its resource version. Every effect is looked up again afterwards, and written on the object as an Event.

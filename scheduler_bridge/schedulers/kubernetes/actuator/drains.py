@@ -1,4 +1,4 @@
-"""What takes Kubernetes' nodes out of service, and returns them."""
+"""Drains Kubernetes nodes, and returns them to service."""
 
 from collections.abc import Callable
 

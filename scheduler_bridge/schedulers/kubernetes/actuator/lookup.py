@@ -1,4 +1,4 @@
-"""What a job's id names at this moment: its newest object, the pods of it, and its place in a queue of Kueue."""
+"""Lookup of a job by id: its newest object, its pods, and its place in a queue of Kueue."""
 
 import time
 from collections.abc import Callable

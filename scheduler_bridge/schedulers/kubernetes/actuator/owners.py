@@ -12,7 +12,7 @@ _KNOWN = {("trainer.kubeflow.org", "TrainJob"): "the trainer restarts it through
 
 @dataclass(frozen=True, slots=True)
 class Ruler:
-    """Who starts a job's pods again instead of the bridge.
+    """Controller that restarts a job's pods instead of the bridge.
 
     Attributes:
         name: Kind and name, such as `TrainJob/train`.

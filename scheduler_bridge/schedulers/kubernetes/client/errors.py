@@ -1,4 +1,4 @@
-"""What can go wrong with Kubernetes, by name."""
+"""Errors of Kubernetes."""
 
 from ...client_errors import SchedulerError, SchedulerUnavailable
 

@@ -26,7 +26,7 @@ _TEXT = 1000  # characters of each text that an event repeats
 
 
 class ReportedJob(msgspec.Struct, kw_only=True):
-    """What was reported about a job so far.
+    """Reported state of a job.
 
     Attributes:
         incarnation: Which job of this id it is: the uid of the first object of its lineage.

@@ -20,7 +20,7 @@ from .changes import ReportedJob, changes
 
 
 class KubernetesWatcherMetrics(JobWatcherMetrics):
-    """What the watcher did since it started."""
+    """Metrics of the watcher."""
 
     def __init__(self) -> None:
         super().__init__("kubernetes", "Kubernetes")

@@ -1,4 +1,4 @@
-"""What can go wrong with Ray, by name."""
+"""Errors of Ray."""
 
 from ...client_errors import SchedulerError, SchedulerUnavailable
 

@@ -1,4 +1,4 @@
-"""How a job keeps its id while submissions come and go.
+"""Ids of jobs over several submissions.
 
 A submission that has ended cannot start again: a restart submits it once more, under another id. All submissions of one lineage are
 one job, which is called as the first one: `train`, `train.attempt1`, `train.attempt2`. Only the ids state that, because they name the

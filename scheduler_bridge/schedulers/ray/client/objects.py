@@ -136,7 +136,7 @@ class RayPlacementGroup(msgspec.Struct, kw_only=True):
 
 
 class Submission(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What is submitted, as the Jobs REST API takes it.
+    """A submission for the Jobs REST API.
 
     Attributes:
         entrypoint_memory: Bytes.

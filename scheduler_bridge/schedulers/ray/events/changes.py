@@ -1,4 +1,4 @@
-"""What happened between two looks at the jobs of a Ray cluster."""
+"""Changes between two queries of the jobs of a Ray cluster."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ PLACING_S = 15.0
 
 @dataclass(frozen=True, slots=True)
 class RayPlacement:
-    """Where a job is.
+    """Placement of a job.
 
     Attributes:
         nodes: Names of the nodes of its driver and its actors, sorted.
@@ -38,7 +38,7 @@ Locate = Callable[[RayJob], RayPlacement]
 
 
 class ReportedJob(msgspec.Struct, kw_only=True):
-    """What was reported about a job so far.
+    """Reported state of a job.
 
     Attributes:
         incarnation: Which job of this id it is: when its first attempt was submitted, as far as that was seen.
@@ -163,7 +163,7 @@ def _order(job: RayJob) -> tuple[str, int]:
 
 
 class _Ending(NamedTuple):
-    """How a job ended; fields as in `records.JobEvent`."""
+    """End of a job; fields as in `records.JobEvent`."""
 
     exit_code: int | None
     signal: int | None

@@ -17,7 +17,7 @@ from .changes import RayPlacement, ReportedJob, changes
 
 
 class RayWatcherMetrics(JobWatcherMetrics):
-    """What the watcher did since it started."""
+    """Metrics of the watcher."""
 
     def __init__(self) -> None:
         super().__init__("ray", "Ray")

@@ -1,4 +1,4 @@
-"""What can be asked of Slurm, in the order of commands that was seen to work (Slurm 22.05).
+"""Actions on Slurm, with the order of commands that was tested (Slurm 22.05).
 
 A job is requeued *in hold*, changed while it waits, and then released: a job at rest cannot be changed, and a job requeued
 without hold may start before the change. Every effect is looked up again afterwards.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SlurmSettings:
-    """How long the actuator waits for Slurm, and what a whole GPU is.
+    """Settings of the actuator: time limits, and the size of a whole GPU.
 
     Attributes:
         stop_timeout: Seconds that a running job may take to leave its nodes (KillWait, epilog) before we give up.

@@ -1,4 +1,4 @@
-"""What is asked of Slurm."""
+"""Queries and commands of Slurm."""
 
 import contextlib
 import os
@@ -24,7 +24,7 @@ _COMMENT_LENGTH = 4000
 """Characters of a comment that are read; `squeue` fills what is shorter with blanks."""
 _ID_LENGTH = 40  # width of the column of job ids
 _ROW = re.compile(r"^([0-9]+(?:_[0-9]+|\+([0-9]+))?) +", re.ASCII | re.MULTILINE)
-"""How a row begins: a job, a task, or a part of a job and its number."""
+"""Beginning of a row: a job, a task, or a part of a job and its number."""
 
 
 class SlurmClient:

@@ -1,4 +1,4 @@
-"""How Slurm's commands are run: as lists, with a time limit, and with their complaints sorted."""
+"""Runs Slurm's commands with a time limit, and classifies their errors."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What can go wrong with Slurm, by name."""
+"""Errors of Slurm."""
 
 from ...client_errors import SchedulerError, SchedulerUnavailable
 

@@ -24,12 +24,12 @@ ENDED = frozenset(
 """Slurm's words for jobs that are over."""
 
 NONE = frozenset({"", "(null)", "None", "N/A", "Unknown"})
-"""What Slurm writes for a field that is not set."""
+"""Slurm's texts for an unset field."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlurmShare:
-    """What a job holds on one node: CPUs, MB of memory, and generic resources as Slurm writes them (`gpu:2(IDX:0-1)`)."""
+    """Resources of a job on one node: CPUs, MB of memory, and generic resources as Slurm writes them (`gpu:2(IDX:0-1)`)."""
 
     cpus: int = 0
     memory: float = 0.0
@@ -136,7 +136,7 @@ class SlurmJob:
 
     @property
     def asked_per_node(self) -> dict[str, float]:
-        """What the job asks for on each node: numbers of `gpu` and of `shard`; empty for neither."""
+        """Requests of the job on each node: numbers of `gpu` and of `shard`; empty for neither."""
         per_node = {kind: float(number) for kind, number in counts(self.tres_per_node).items()}
         for kind, number in counts(self.tres_per_job).items():
             per_node[kind] = max(per_node.get(kind, 0.0), ceil(number / self.node_count))

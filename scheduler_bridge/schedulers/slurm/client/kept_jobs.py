@@ -27,7 +27,7 @@ _NAME = re.compile(r"[0-9]{1,18}(?:_[0-9]{1,18})?", re.ASCII)
 
 
 class KeptJob(msgspec.Struct, frozen=True, kw_only=True):
-    """What is needed to submit a job again.
+    """Options and script of a job, for its submission.
 
     Attributes:
         job: The job as Slurm showed it last.

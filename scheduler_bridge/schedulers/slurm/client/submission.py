@@ -1,4 +1,4 @@
-"""How a job is submitted again: the options with which it was submitted, as far as Slurm shows them, and `sbatch` run as its user.
+"""Submits a job again with its original options, as far as Slurm shows them, by `sbatch` as its user.
 
 sbatch reads the script's own options (`#SBATCH`) again; the options here are those that applied in the end. The environment from which the
 job was submitted is not known: it gets its user's login environment (`--export=NONE`).
@@ -25,7 +25,7 @@ COLUMNS = {
     "workdir": 4096,
     "comment": 4096,
 }
-"""What `squeue --Format` is asked for, and how wide each column is, in bytes."""
+"""Columns of `squeue --Format`, with their widths in bytes."""
 _OPTIONS = {
     "name": "job-name",
     "timelimit": "time",

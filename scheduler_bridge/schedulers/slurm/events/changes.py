@@ -1,4 +1,4 @@
-"""What happened between two looks at Slurm's list of jobs."""
+"""Changes between two queries of Slurm's jobs."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ _TEXT = 1000  # characters of each text that an event repeats
 
 
 class ReportedJob(msgspec.Struct, kw_only=True):
-    """What was reported about a job so far.
+    """Reported state of a job.
 
     Attributes:
         incarnation: Which job of this id it is: when it was submitted first.

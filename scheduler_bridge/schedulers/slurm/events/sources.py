@@ -17,7 +17,7 @@ log = structlog.get_logger(__name__)
 
 
 class JobSource(msgspec.Struct, frozen=True):
-    """What the source of a job describes.
+    """Source tree of a job.
 
     Attributes:
         workload: What the job trains; null in each field that is unknown.

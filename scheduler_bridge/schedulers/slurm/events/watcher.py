@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class SlurmWatcherMetrics(JobWatcherMetrics):
-    """What the watcher did since it started."""
+    """Metrics of the watcher."""
 
     def __init__(self) -> None:
         super().__init__("slurm", "Slurm")
