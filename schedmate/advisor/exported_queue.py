@@ -63,7 +63,7 @@ def read_queue(lines: Iterable[str], specs: Sequence[NodeSpec]) -> ExportedQueue
     pools = {pool for job in (*waiting, *rows.running) for pool in job.partition.split(",")}
     nodes = [_capacity(number, spec, sorted(pools)) for number, spec in enumerate(specs, 1)]
     largest = max((node.gpus for node in nodes), default=0)
-    running, unplaced = _placed(rows.running, nodes, largest)
+    running, unplaced = _placed(rows.running, nodes, largest, rows.now)
     queued = [_waiting(job, largest) for job in waiting if job.gpus]
     without = sum(not job.gpus for job in (*waiting, *rows.running))
     known = _Estimates(ended, [*waiting, *rows.running], rows.now)
@@ -86,8 +86,11 @@ class _Rows:
         self._waiting: list[SubmittedJob] = []
 
     def job_of(self, row: Row) -> Named | None:
-        times = [seconds(text) for name in ("Submit", "Start", "End") if (text := row.get(name, "")) not in NEVER]
-        if not is_step(row) and state_of(row) == WAITS:
+        waits = state_of(row) == WAITS
+        # The start of a job that waits may be planned: it lies in the future.
+        names = ("Submit",) if waits else ("Submit", "Start", "End")
+        times = [seconds(text) for name in names if (text := row.get(name, "")) not in NEVER]
+        if not is_step(row) and waits:
             self._waiting.append(submitted_job(row))
         elif not is_step(row) and state_of(row) in RUNS:
             self.running[submitted_job(row)] = seconds(row["Start"])
@@ -127,13 +130,21 @@ def _waiting(job: SubmittedJob, largest: int) -> WaitingJob:
 
 
 def _placed(
-    jobs: Mapping[SubmittedJob, float], nodes: Sequence[Capacity], largest: int
+    jobs: Mapping[SubmittedJob, float], nodes: Sequence[Capacity], largest: int, now: float
 ) -> tuple[list[RunningJob], int]:
-    """Return the running jobs with their nodes, and the number of those for which no nodes have room."""
+    """Return the running jobs with their nodes, and the number of those for which no nodes have room.
+
+    Jobs past their time limit come last: Slurm's accounting may have lost their end.
+    """
+
+    def late_last(pair: tuple[SubmittedJob, float]) -> tuple[bool, float]:
+        job, since = pair
+        return 0 < job.time_limit_s < now - since, since
+
     free = {node.view.node: float(node.gpus) for node in nodes}
     placed: list[RunningJob] = []
     unplaced = 0
-    for job, since in sorted(jobs.items(), key=lambda pair: pair[1]):
+    for job, since in sorted(jobs.items(), key=late_last):
         if not job.gpus:
             continue
         need, pools = _need(job, largest), set(job.partition.split(","))

@@ -27,7 +27,8 @@ COLUMNS = (
     "TimelimitRaw",
 )
 COMMAND = f"TZ=UTC sacct -a -X -P -S now-90days -o {','.join(COLUMNS)}"
-"""Command whose output `schedmate import sacct` and `schedmate advise train` read. `-X` leaves steps out. SubmitLine needs Slurm 21.08."""
+"""Command whose output `schedmate import sacct`, `advise train`, `simulate` and `starts` read. `-X` leaves out steps. SubmitLine needs
+Slurm 21.08."""
 NEEDED = ("JobID", "State", "Submit", "Start", "End")
 FINISHED = (
     "COMPLETED",

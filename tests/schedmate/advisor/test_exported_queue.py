@@ -68,6 +68,21 @@ def test_running_jobs_take_the_fullest_nodes() -> None:
     assert starts(read(*small, WAITS, nodes=2)) == {"11": 0}
 
 
+def test_a_job_whose_end_was_lost_takes_no_place_from_others() -> None:
+    lost = (
+        RUNS.replace("10|", "5|")
+        .replace("2024-05-01T09:00", "2024-04-01T09:00")
+        .replace("2024-05-01T09:30", "2024-04-01T09:30")
+    )
+    found = read(lost, RUNS, WAITS)
+    assert ([job.view.job for job in found.queue.running], found.unplaced) == (["10"], 1)
+
+
+def test_a_planned_start_is_not_the_present() -> None:
+    found = read(RUNS, WAITS.replace("Unknown", "2024-05-02T00:00:00", 1))
+    assert found.now == found.queue.waiting[0].since
+
+
 def test_what_is_left_out_is_counted() -> None:
     found = read(RUNS, RUNS.replace("10|", "13|"), WAITS.replace("gres/gpu=8,", ""), "14|bob|PENDING|broken")
     assert (found.unplaced, found.without_gpus, found.unreadable) == (1, 1, 1)
