@@ -34,6 +34,8 @@ _EVENTS = 16
 """Maximum number of Xids of one stream that are kept for those that name the Xid they follow from."""
 _NAN_REPORTS = 50
 """Reports of a loss that is no number, after which it is no reason for the end: the program ran on with it."""
+_LISTED = 20
+"""Maximum number of lines of a list or table of known errors."""
 _LEVEL_CHARACTERS = 160
 """Characters of a line in which its level is searched."""
 _HEADER = (
@@ -59,9 +61,10 @@ _PATTERNS = {
     "python_warning": re.compile(r"\.py:\d+: \w*Warning: "),
     "assertion": re.compile(r"\bAssertionError: "),
     "prose": re.compile(
-        r"(?i)^\s*(?:[-*\u2022]|\d{1,2}[.)])\s|^\s*\|(?:[^|]*\|){3}|\b(?:may|might|can|could) (?:occur|happen|appear|show up)\b"
+        r"(?i)\b(?:may|might|can|could) (?:occur|happen|appear|show up)\b"
         r"|\bif (?:you|the \w+) (?:see|sees|get|gets|encounter|encounters|report|reports|log|logs|print|prints)\b"
     ),
+    "item": re.compile(r"^\s*(?:[-*\u2022]|\d{1,2}[.)])\s|^\s*\|(?:[^|]*\|){3}"),
     "quoted_source": re.compile(r"^\s*(?:[│|]\s*(?:❱\s*)?\d+ [│|] |-{2,}> ?\d+ )"),
     "nan": re.compile(
         r"(?i)\b\w*loss\w*\W{1,6}(?:[a-z]*\W{1,3})?(?:(?:an?|has|be[ac]ome|turned|went|to|inf|infinite|or|value)\W{1,3}){0,4}nan\b"
@@ -124,17 +127,20 @@ class StreamDiagnosisState(msgspec.Struct):
         nan: Since when its loss is no number.
         events: Signature of the newest line of each Xid, by device and number.
         ended: The newest line that states that the job ended well, or is about to end; 0 for none.
+        listed: The newest heading of a list or table of known errors; 0 for none.
     """
 
     traceback: TracebackState = msgspec.field(default_factory=TracebackState)
     nan: NanLoss = msgspec.field(default_factory=NanLoss)
     events: dict[str, str] = {}
     ended: int = 0
+    listed: int = 0
 
     @property
     def idle(self) -> bool:
         """True where nothing need be remembered."""
-        return not (self.traceback.open or self.traceback.remark or self.nan.first or self.events or self.ended)
+        opened = self.traceback.open or self.traceback.remark
+        return not (opened or self.nan.first or self.events or self.ended or self.listed)
 
 
 class LineReader:
@@ -214,14 +220,21 @@ class LineReader:
         inside, raised, opened = False, None, list(state.traceback.open)
         if opened or (found and found[-1] >= self._header):
             inside, raised = read_line(state.traceback, line, place, time)
-        if raised is None and (inside or _PATTERNS["quoted_source"].match(line)):
+        if raised is None and (inside or _is_quoted(line, place.line, state.listed)):
             return None
         is_error = view.classes[index] == ERROR
+        if (
+            raised is None
+            and 0 < place.line - state.listed <= _LISTED
+            and state.listed
+            and _PATTERNS["item"].match(line)
+        ):
+            return None
         signature = self._cause(self._signature(found, line, raised, is_error), line, state)
         if signature is not None and _is_harmless(signature, line, raised):
             if raised is None:
-                if weigh_statement(signature, kept, name, place):
-                    state.ended = place.line
+                state.listed = place.line if signature.name == "known_errors" else state.listed
+                state.ended = place.line if weigh_statement(signature, kept, name, place) else state.ended
                 if signature.kind != Kind.GAVE_UP:
                     return None
             signature = None
@@ -289,6 +302,12 @@ def _count(view: ClassifiedChunk, name: str, kept: list[Candidate], start: int, 
         reports = [view.lines[i] for i in range(start, stop) if view.classes[i] == PROGRESS]
         others = [view.lines[i] for i in range(start, stop) if view.classes[i] == OTHER]
         count_stream_lines(kept, name, reports, others)
+
+
+def _is_quoted(line: str, number: int, heading: int) -> bool:
+    """Return whether a line quotes source, or is an item of the list of known errors whose heading is line `heading`."""
+    listed = 0 < heading < number <= heading + _LISTED and _PATTERNS["item"].match(line)
+    return bool(listed or _PATTERNS["quoted_source"].match(line))
 
 
 def _is_harmless(signature: Signature, line: str, raised: Raised | None) -> bool:

@@ -129,7 +129,7 @@ def forget_explained(
     causes = {"cpp_abort"} - {signature.name}
     specific = signature.kind in SETS["certain"] | {Kind.EXCEPTION}
     if specific:
-        causes |= GENERAL_EXCEPTIONS | {"ray_node_gone"}
+        causes |= GENERAL_EXCEPTIONS | {"ray_node_gone", "other_language"}
     for one in kept:
         near = one.root is not None and place.line - one.root.line <= _MESSAGE_LINES
         without_message = one.source is FailureSource.TRACEBACK and one.message.endswith(one.cause)

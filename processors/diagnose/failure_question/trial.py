@@ -20,9 +20,6 @@ from schedmate_records import (
 from ...prompts import PreparedQuestion
 from .prompt import prepare
 
-FIRST_LINE = 70_001
-"""Number of the first line of a trial log. Few real logs show lines with such numbers."""
-
 
 class _Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A log and its cause."""
@@ -42,10 +39,10 @@ def trial_questions() -> Iterator[tuple[FailureFacts, PreparedQuestion]]:
     for number, case in enumerate(msgspec.toml.decode(text, type=_Cases).cases):
         lines = [
             Sample(
-                line=Evidence(topic="trial", partition=0, offset=0, line=FIRST_LINE + place, text=text, rank=0, stream="stderr"),
+                line=Evidence(topic="trial", partition=0, offset=0, line=place, text=text, rank=0, stream="stderr"),
                 time=0.0,
             )
-            for place, text in enumerate(case.lines)
+            for place, text in enumerate(case.lines, start=1)
         ]  # fmt: skip
         right = Opinion(by=RULES, error_type=case.error_type, faulty_component=case.faulty_component, confidence=1.0)
         facts = FailureFacts(exit_code=1, verdict=right)

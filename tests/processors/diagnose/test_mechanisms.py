@@ -129,6 +129,24 @@ def test_error_of_the_program_precedes_a_missing_tool_after_which_the_script_wen
     assert line(verdict(handler, [probe, *PROGRESS[:2], failure, launcher])) == 4
 
 
+def test_error_in_a_list_without_a_heading_is_a_failure(handler: FailureHandler) -> None:
+    assert (
+        verdict(handler, [*PROGRESS[:2], "  - OSError: [Errno 28] No space left on device"]).faulty_component
+        == "storage"
+    )
+
+
+def test_list_of_known_errors_ends(handler: FailureHandler) -> None:
+    listed = ["Troubleshooting:", "- 'CUDA out of memory': lower the batch size", *PROGRESS[:1]]
+    assert run(handler, listed)[0] == []
+    assert verdict(handler, [*listed, *BUG]).signature == "KeyError"
+
+
+def test_interrupt_inside_a_failed_task_is_of_a_person(handler: FailureHandler) -> None:
+    lines = ["ERROR: LoadError: TaskFailedException", "", "    nested task error: InterruptException:"]
+    assert verdict(handler, lines).error_type is OTHER
+
+
 def test_message_on_the_lines_after_an_exception_explains_it(handler: FailureHandler) -> None:
     header = ["Traceback (most recent call last):", '  File "a.py", line 1, in f', "AssertionError: "]
     found = verdict(handler, [*header, "The NVIDIA driver on your system is too old (found version 11000)."])

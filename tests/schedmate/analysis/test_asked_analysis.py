@@ -100,6 +100,26 @@ def test_models_answer_about_a_failure_is_shown(tmp_path: Path) -> None:
     assert [each["by"] for each in failure["opinions"]] == ["rules", "stand-in"]
 
 
+def test_model_that_blames_the_script_for_every_failure_changes_no_verdict(tmp_path: Path) -> None:
+    def blames_the_script(exchange: bad.Exchange) -> None:
+        schema = exchange.asked["response_format"]["json_schema"]["schema"]["properties"]
+        last = schema["root_line"]["maximum"] if "root_line" in schema else 0
+        blamed = {
+            "failed": "yes",
+            "error_type": "user_script",
+            "faulty_component": "none",
+            "root_line": last,
+            "evidence": [last],
+        }
+        exchange.say(
+            200, bad.completion(json.dumps(blamed | {"restartable": "no", "confidence": "high", "summary": "A bug."}))
+        )
+
+    lines = [*UNSTAMPED[:12], FAILURE]
+    with bad.misbehaving(blames_the_script) as server:
+        assert analyzed(tmp_path, lines, server.url)["failure"] == analyzed(tmp_path, lines)["failure"]
+
+
 def test_a_server_that_is_away_changes_nothing(tmp_path: Path) -> None:
     lines = [*ODD, *CRASH]
     with bad.misbehaving(bad.status(500)) as server:
