@@ -1,4 +1,4 @@
-"""What an operator sets of topics, producers and model workers."""
+"""Settings of topics, producers and model workers."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""How each topic is laid out on a broker: partitions, retention, compaction.
+"""Layout of topics on a broker: partitions, retention, compaction.
 
 `records.TOPICS` describes what the topics hold. Topics that a job's state is made from have the same number of partitions, so
 that one worker owns a job's logs, events and state.
@@ -16,7 +16,7 @@ DAY_MS = 24 * 3600 * 1000
 
 @dataclass(frozen=True)
 class TopicLayout:
-    """How one topic is created. `partitions` of None: as many as in the settings."""
+    """Layout of a topic. `partitions` of None: as many as in the settings."""
 
     name: str
     partitions: int | None

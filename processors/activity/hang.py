@@ -32,7 +32,7 @@ class SideWork(StrEnum):
     EVALUATION = "evaluation"
     LOADING = "loading"
     OVER = "over"
-    """What it did is over."""
+    """The work is over."""
 
 
 _BEGINS = (

@@ -44,7 +44,7 @@ class SpotJob(Protocol):
 
     @property
     def evictions(self) -> int:
-        """How often it was evicted so far."""
+        """Number of evictions so far."""
 
 
 class Node(Protocol):

@@ -95,7 +95,7 @@ class NotEnough(UserError):
 
 
 def train_from_history(history: Path, models: Path, utc_offset_s: float) -> TrainingResult:
-    """As `train_from`, on the jobs of the advisor's own history whose submission it received."""
+    """Like `train_from`, with the jobs of the advisor's history whose submission it received."""
     with history_file(history) as opened:
         jobs = [completion(past) for past in opened.newest(MOST) if past.about.submitted]
     return _train(jobs, models, utc_offset_s, skipped=0)

@@ -10,7 +10,7 @@ class Program:
     Attributes:
         name: Its function in `jobs.py`, and its job id.
         prints: In which manner.
-        story: What is to become of it.
+        story: Requested phase.
         ranks: Number of processes.
         partition: Its class: `spot` may be evicted for `urgent`.
         priority: The larger, the sooner it starts.

@@ -41,7 +41,7 @@ COLUMNS: Final = (
     "job", "name", "attempt", "condition", "reason", "since", "user", "nodes", "gpus", "started", "ended", "state", "exit_code", "signal",
     "cause", "error_type", "message", "causes", "alarms", "step", "step_time_s", "throughput", "throughput_unit",
 )  # fmt: skip
-"""What a twin holds of each job."""
+"""Columns of jobs in JSON and CSV."""
 
 # The newest attempt of each job. What pipes report counts only for jobs that no scheduler has reported.
 # The view `verdicts` would read all columns of all failures. `one_job.py` does the same for the rows of one job.

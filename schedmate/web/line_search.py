@@ -20,7 +20,7 @@ SHOWN: Final = 200
 EXPORTED: Final = 5_000
 """Lines in a JSON or CSV twin at most."""
 COLUMNS: Final = ("attempt", "rank", "stream", "node", "partition", "offset", "line", "time", "text")
-"""What a twin holds of each line."""
+"""Columns of lines in JSON and CSV."""
 _AFTER: Final = re.compile(r"(\d{1,9})\.(\d{1,18})\.(\d{1,18})", re.ASCII)
 
 

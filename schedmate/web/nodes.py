@@ -26,7 +26,7 @@ COLUMNS: Final = (
     "last_failure",
     "last_act",
 )
-"""What a row of the list holds. `utilisation` is the mean in percent, `temperature_c` the hottest GPU's, of `RECENT_MINUTES`.
+"""Columns of the list of nodes. `utilisation` is the mean in percent, `temperature_c` the hottest GPU's, of `RECENT_MINUTES`.
 
 `slowed_jobs` is null unless the question `straggler_nodes` names the node.
 """
@@ -83,7 +83,7 @@ GROUP BY gpu ORDER BY gpu LIMIT 64
 GPU_COLUMNS: Final = (
     "gpu", "name", "utilisation", "power_watts", "temperature_c", "memory", "ecc_uncorrected", "rows_remapped", "jobs", "newest",
 )  # fmt: skip
-"""What the twin of one node holds of each GPU."""
+"""Columns of GPUs in JSON and CSV of one node."""
 _FINDINGS: Final = """
 SELECT max(f.time) AS time, toString(f.severity) AS severity, f.signature AS signature, f.device AS device, max(f.times) AS times,
     argMax(f.text, f.time) AS text, arraySort(groupUniqArrayIf(8)(f.job, f.job != '')) AS jobs,

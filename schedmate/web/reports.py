@@ -21,7 +21,7 @@ ORDER BY attempt
 
 @dataclass(frozen=True)
 class Reports:
-    """Of one attempt: its `first` and `last` rank of the `ranks` that report, and the first and the last minute in which one did."""
+    """Ranks and minutes of one attempt: `first` and `last` of the reporting `ranks`, and the first and last minute with a report."""
 
     attempt: int
     first: int

@@ -11,7 +11,7 @@ DAYS: Final = 7
 HOURS: Final = 24
 """Of the curves."""
 COLUMNS: Final = ("cluster", "time", "organisation", "in_use", "waiting", "peak", "median", "upper")
-"""What a row of the CSV twin holds: the newest demand of each organisation, in GPUs."""
+"""Columns of CSV: the newest demand of each organisation, in GPUs."""
 
 _QUOTAS: Final = """
 SELECT

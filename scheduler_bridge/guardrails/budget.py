@@ -8,7 +8,8 @@ from .base import Context, Objection
 
 
 class _Spent(Enum):
-    """What an action is counted as. Of each a job has its own number, so that a lost place spends nothing of what cures may cost."""
+    """Kind of budget that an action uses. A job has a separate budget of each kind, so that lost nodes do not use up restarts after
+    failures."""
 
     NOTHING = auto()
     CURE = auto()

@@ -1,4 +1,4 @@
-"""What waits and what runs, as a scheduler shows it at one moment: the input of the choice of victims."""
+"""Waiting and running jobs of a scheduler: the input of the choice of victims."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

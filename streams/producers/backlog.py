@@ -44,7 +44,7 @@ class Backlog:
         self.rest_written = False
         """True once `write_rest` is done."""
         self.lost_after: Start | None = None
-        """Where begins what found no room on disk; None where all of it is there. Valid once `rest_written` is true."""
+        """Start of the bytes without room on disk; None if all are there. Valid once `rest_written` is true."""
         self._progress = progress
         self._budgets = budgets
         self._make_rest: Callable[[], Rest] | None = make_rest
@@ -73,7 +73,7 @@ class Backlog:
 
     @property
     def front(self) -> Start:
-        """Where begins what is not safe."""
+        """Start of the bytes that are not safe."""
         self.unsafe.release(self._progress)
         return self.unsafe.start or self.overflow.next or (self._moving.start if self._moving else self.queue.start)
 

@@ -78,7 +78,7 @@ class Chunker(Generic[Chunk]):
 
     @property
     def deadline(self) -> float | None:
-        """When the next chunk is due if no piece comes, on the clock of `add`; None where none will be."""
+        """Time at which the next chunk is due without a further piece, on the clock of `add`; None for none."""
         if self._lines:
             return self._opened + self._limits.seconds
         if self._heard is None or not self._heartbeats or self._next_beat > 4 * 3600.0:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 DEFAULT_SOCKET = "/run/schedmate/collector.sock"
-"""Where the collector's systemd unit and the chart have it. Only root can create a file there."""
+"""Path of the collector's socket in its systemd unit and in the chart. Only root can create a file there."""
 VARIABLE = "SCHEDMATE_SOCKET"
 
 

@@ -28,7 +28,7 @@ class ShippingCounters:
 
 
 class Unsent(NamedTuple):
-    """What `Shipper.close` could not send: lines kept on disk, lines given up for good."""
+    """Lines that `Shipper.close` could not send: kept on disk, or lost."""
 
     kept: int
     lost: int

@@ -31,7 +31,7 @@ class Feeder:
         self.leaving = False
         """True once what is not safe must go to disk."""
         self.leave_at: float | None = None
-        """When the thread leaves on disk what was written and is not safe, on the monotonic clock; None: when `leaving` is set."""
+        """Time at which the thread stores unsafe bytes on disk, on the monotonic clock; None: when `leaving` is set."""
         self._backlog = backlog
         self._changed = backlog.changed
         self._restart = restart

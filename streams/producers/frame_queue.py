@@ -59,7 +59,7 @@ class FrameQueue:
 
     @property
     def start(self) -> Start:
-        """Where the oldest frame begins in the stream of frames."""
+        """Start of the oldest frame in the stream of frames."""
         return self._taken if self._returned is None else self._returned.start
 
     def has_room(self, size: int) -> bool:

@@ -64,7 +64,7 @@ def open_log(path: str, kind: Callable[[int], bool] = stat.S_ISREG) -> OpenedLog
 
 @dataclass(slots=True)
 class _Walk:
-    """Where a path led.
+    """Result of following a path.
 
     Attributes:
         place: A descriptor of what was found there, without having opened it.

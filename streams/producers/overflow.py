@@ -40,7 +40,7 @@ class Overflow:
 
     def __init__(self, budget: int) -> None:
         self.rest: Rest | None = None
-        """Where the file is made; None: there is no directory."""
+        """Directory of the file; None if there is none."""
         self.budget = budget
         self.refuses = False
         """Whether a slice was refused since the file was empty."""
@@ -70,7 +70,7 @@ class Overflow:
 
     @property
     def next(self) -> Start | None:
-        """Where the oldest slice begins that was not read."""
+        """Start of the oldest unread slice."""
         return self._slices[0][1] if self._slices else None
 
     @property

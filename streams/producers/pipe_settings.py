@@ -18,7 +18,7 @@ COMMAND_LIMIT = 1000
 
 
 class ShippingRun(NamedTuple):
-    """What runs: since when, in seconds since 1970, the command (empty where a filter cannot know it), and where.
+    """The run of a command: start in seconds since 1970, command (empty for a filter), and directory.
 
     The directory is None where it is this process's own; `rank` is None where it is the whole job.
     """

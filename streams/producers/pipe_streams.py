@@ -81,7 +81,7 @@ class PipeStreams:
 
     @property
     def deadline(self) -> float | None:
-        """When the next chunk is due."""
+        """Time at which the next chunk is due."""
         return min((due for each in self._streams if (due := each.chunker.deadline) is not None), default=None)
 
     @property

@@ -63,7 +63,7 @@ class Progress:
 
     @property
     def passed(self) -> Totals:
-        """What passed."""
+        """Bytes that passed."""
         words = self._words
         return Totals((words[0], words[2]), (words[1], words[3]))
 
@@ -99,7 +99,7 @@ class Progress:
 
     @property
     def safe_events(self) -> int:
-        """How many of the pipe's two events, start and end, are safe or need not be sent."""
+        """Number of the pipe's two events, start and end, that are safe or need not be sent."""
         return self._words[_EVENTS // 8]
 
     @safe_events.setter
@@ -122,4 +122,4 @@ class Progress:
 
 
 SAFE_AT = _PASSED.size
-"""Where `safe_bytes` begins."""
+"""Offset of `safe_bytes`."""

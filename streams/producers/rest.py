@@ -110,7 +110,7 @@ class Rest:
 
     @property
     def modified(self) -> float:
-        """When the counts were last stored."""
+        """Time at which the counts were last stored."""
         return os.fstat(self.lock).st_mtime
 
     def new_file(self, start: Start) -> tuple[int, str]:

@@ -81,7 +81,7 @@ class Tail:
 
     @property
     def position(self) -> FilePosition:
-        """What to keep in a checkpoint: the acknowledged border, and all that is known of the file's content.
+        """Content of a checkpoint: the acknowledged position, and the fingerprint of the file's content.
 
         Lines behind the border may have been shipped. Were the file written anew, its new lines must not get their numbers.
         """
@@ -106,7 +106,7 @@ class Tail:
 
     @property
     def deadline(self) -> float | None:
-        """When the open chunk is due."""
+        """Time at which the open chunk is due."""
         return self._chunker.deadline
 
     def follow(self, file: int) -> None:

@@ -25,7 +25,7 @@ from .progress import Progress
 from .rest import Rest, Start
 
 PATIENCE = (5, 0.01)
-"""How often `put` waits for room, and for how many seconds each time.
+"""Number of waits of `put` for room, and seconds of each.
 
 A job would have to print 16 MB faster than memory is moved to disk. Several waits, because one may pass while this process gets no
 processor or is stopped: its thread then had no time to make room.

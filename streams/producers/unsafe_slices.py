@@ -39,7 +39,7 @@ class UnsafeSlices:
 
     @property
     def start(self) -> Start | None:
-        """Where the oldest slice begins; None where there is none."""
+        """Start of the oldest slice; None if there is none."""
         return self._slices[0].start if self._slices else None
 
     def add(self, piece: Slice) -> None:

@@ -1,4 +1,4 @@
-"""What a worker must know of a partition before it reads on."""
+"""State of a partition that a worker needs before it continues."""
 
 import secrets
 

@@ -10,7 +10,7 @@ END_TO_END_S = (0.1, 0.25, 0.5, 0.75, 1, 2, 3, 5, 10, 30, 60, 300, 1800)
 
 
 class EngineMetrics:
-    """What one engine has done; `subsystem` becomes a part of the names, for a worker runs two of them."""
+    """Metrics of an engine. `subsystem` is part of the names, because a worker runs two engines."""
 
     def __init__(self, subsystem: str = "worker") -> None:
         prefix = f"schedmate_{subsystem}"
@@ -68,7 +68,7 @@ class EngineMetrics:
 
 
 class PumpMetrics:
-    """What one pump has done."""
+    """Metrics of a pump."""
 
     def __init__(self) -> None:
         make = MetricFactory("schedmate_pump")

@@ -1,4 +1,4 @@
-"""How many new keys a partition takes in that only users' records name: anyone may send records of made-up jobs.
+"""Limit of new keys of a partition that only users' records name. Anyone may send records of made-up jobs.
 
 Producers' names are claims as well, and Kafka does not pass on who wrote a message, so each partition has one limit. A key that a
 scheduler, or a node's own log, reports is taken in without limit.
@@ -25,7 +25,7 @@ COMMITTED_S = 60.0
 
 
 class NewKeys(msgspec.Struct):
-    """What is left for new keys of one partition; a part of its marker.
+    """Remaining budget for new keys of a partition; part of its marker.
 
     Attributes:
         left: New keys that may still come.

@@ -20,7 +20,7 @@ batch writes them anew."""
 
 
 class Order:
-    """Of one partition."""
+    """Order of inputs of one partition."""
 
     def __init__(self) -> None:
         self._runs: deque[Run] = deque(maxlen=MOST)
@@ -36,7 +36,7 @@ class Order:
 
     @property
     def runs(self) -> list[Run]:
-        """What is kept, oldest first."""
+        """Kept runs, oldest first."""
         return list(self._runs)
 
 

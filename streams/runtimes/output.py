@@ -17,7 +17,7 @@ log = structlog.get_logger(__name__)
 
 
 class Output:
-    """Where an engine's results go."""
+    """Receiver of an engine's results."""
 
     def __init__(self, writer: Writer, metrics: EngineMetrics) -> None:
         self._writer, self._metrics = writer, metrics

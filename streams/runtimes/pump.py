@@ -22,7 +22,7 @@ ACKNOWLEDGED_S = 90.0
 """Time limit for the acknowledgement of a dead letter, in seconds: a producer gives up before that, and reports why."""
 
 COMMIT_AGAIN_S = 5.0
-"""How long after a commit that the broker did not take the next one is tried, where no more messages come."""
+"""Seconds until a failed commit is repeated if no further message arrives."""
 
 Batch = Sequence[tuple[Position, Record]]
 

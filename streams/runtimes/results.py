@@ -1,4 +1,4 @@
-"""What an engine hands to its runtime."""
+"""Results that an engine returns to its runtime."""
 
 import time
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from .order import Run
 
 @dataclass
 class Results:
-    """What follows from a batch, in stages: each is acknowledged before the next one is written.
+    """Results of a batch, in stages: each is acknowledged before the next one is written.
 
     Attributes:
         limits: What a worker after this one must know of refused keys (`new_keys.py`).
@@ -36,13 +36,13 @@ class Results:
 
     @property
     def stages(self) -> list[list[Outgoing]]:
-        """What is to be written, stage by stage."""
+        """Records to write, stage by stage."""
         return [stage for stage in (self.limits, self.records, self.states, self.parts, self.markers) if stage]
 
 
 @dataclass(frozen=True)
 class Restored:
-    """What a runtime does before it handles a partition: write `writes`, then read `replay` (begin and end by topic) once more.
+    """Tasks of a runtime before it handles a partition: write `writes`, then read `replay` (begin and end by topic) once more.
 
     Attributes:
         states: States held.

@@ -1,4 +1,4 @@
-"""When states are stored, and when they are forgotten."""
+"""Storing and forgetting of states."""
 
 from collections.abc import Callable, Mapping
 from typing import Generic

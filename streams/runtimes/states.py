@@ -21,7 +21,7 @@ log = structlog.get_logger(__name__)
 
 
 class States(Generic[State]):
-    """What is known of one partition.
+    """States of one partition.
 
     Attributes:
         dirty: Keys with input that is not stored yet, in the order in which they got it.

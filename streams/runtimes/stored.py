@@ -54,7 +54,7 @@ class StateHeader:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a message of the state topic is about.
+    """Key of a message of the state topic.
 
     Attributes:
         name: Whose state; no name holds a NUL.

@@ -1,4 +1,4 @@
-"""How a worker comes to hold the states of partitions, and which it keeps through a rebalance."""
+"""Takeover of partitions by a worker, and the states that it keeps through a rebalance."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence

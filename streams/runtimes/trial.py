@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Trial:
-    """What a process needs to know to take messages as a worker would.
+    """Inputs of a process that tries messages as a worker would.
 
     Attributes:
         make: Makes the processor; it is sent to the process.

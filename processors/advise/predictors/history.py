@@ -19,7 +19,7 @@ SPAN = 10
 SHRINKAGE = 5.0
 """λ of the empirical Bayes mean (n·mean + λ·prior) / (n + λ) (ATLAS, Algorithm 1, line 13)."""
 RECENT = 15
-"""How many of the last durations give quartiles."""
+"""Number of last durations used for quartiles."""
 KEYS_KEPT = 200_000
 """Keys remembered; those without news for longest are forgotten first, so that made-up names cannot fill the memory."""
 RUNNING_KEPT = 64

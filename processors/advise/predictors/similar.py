@@ -33,7 +33,7 @@ class Candidates(msgspec.Struct, frozen=True):
     """Past jobs that one submission may repeat."""
 
     x: Relations
-    """What relates each past job to the submission, shape (candidates, len(RELATIONS))."""
+    """Relations of each past job to the submission, shape (candidates, len(RELATIONS))."""
     y: Vector
     """ln(1 + duration) of each, shape (candidates,)."""
     jobs: tuple[str, ...]
@@ -131,7 +131,7 @@ class CandidateTable(msgspec.Struct, frozen=True):
     x: Relations
     y: Vector
     starts: NDArray[np.int64]
-    """Where each submission's candidates begin, and where the last one's end; shape (submissions + 1,)."""
+    """Start of each submission's candidates, and end of the last one's; shape (submissions + 1,)."""
 
     def candidates_of(self, row: int) -> slice:
         """Return where the candidates of a submission are."""

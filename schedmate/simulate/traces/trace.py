@@ -21,7 +21,7 @@ CSV_FORMATS: Mapping[str, tuple[Sequence[str], Callable[[Row, int], Job]]] = {
 
 
 class Trace(msgspec.Struct):
-    """What was read.
+    """Content of a trace.
 
     Attributes:
         jobs: Jobs that use GPUs, in the order in which they were submitted.

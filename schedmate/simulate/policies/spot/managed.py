@@ -47,7 +47,7 @@ class SpotJobView(msgspec.Struct, frozen=True):
         gpus: GPUs of it, by node.
         started_s: When its present run started.
         unsaved_s: Seconds of work since its last checkpoint: t less t-check of GFS, Eq. 17.
-        evictions: How often it was evicted so far.
+        evictions: Number of evictions so far.
     """
 
     job_id: str

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class KubernetesLimits:
-    """How long the actuator waits for Kubernetes.
+    """Time limits of the actuator.
 
     Attributes:
         stop_timeout: Seconds that the pods of a job may take to end (their terminationGracePeriodSeconds) before we give up.

@@ -25,7 +25,7 @@ _OF_THE_CONTROLLER = frozenset(
 _OF_KUEUE = frozenset(
     f"kueue.x-k8s.io/{name}" for name in ("workload", "podset", "cluster-queue-name", "local-queue-name")
 )
-"""What Kueue writes on pods when it admits them. It finishes a job at once that bears the marks of another."""
+"""Marks that Kueue puts on pods when it admits them. A job with the marks of another one is finished at once."""
 
 
 def successor_name(lineage: str, attempt: int) -> str:

@@ -1,4 +1,4 @@
-"""How a job keeps its id while Jobs come and go.
+"""Ids of jobs over several Job objects.
 
 A Job that has ended cannot start again: a restart makes a new one. All Jobs of one lineage are one job with one id,
 `NAMESPACE/LINEAGE`; an annotation on each holds the attempt's number. Of another kind the id names it, too: `NAMESPACE/jobset/LINEAGE`.
@@ -22,7 +22,7 @@ STOPPED_FOR = "schedmate.io/stopped-for"
 
 
 class JobName(NamedTuple):
-    """Where the objects of a lineage are found. `word` names their kind; it is empty for batch/v1 Jobs."""
+    """Name of a lineage of objects. `word` names their kind; it is empty for batch/v1 Jobs."""
 
     namespace: str
     lineage: str

@@ -14,7 +14,7 @@ class Object(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class OwnerReference(Object, frozen=True):
-    """What an object belongs to."""
+    """Owner of an object."""
 
     api_version: str = ""
     kind: str = ""
@@ -74,7 +74,7 @@ class NodeSelector(Object, frozen=True):
 
 
 class NodeAffinity(Object, frozen=True):
-    """Where a pod may run."""
+    """Node affinity of a pod."""
 
     required: NodeSelector | None = field(name="requiredDuringSchedulingIgnoredDuringExecution", default=None)
 
@@ -103,13 +103,13 @@ class Toleration(Object, frozen=True):
 
 
 class Spread(Object, frozen=True):
-    """How evenly pods must lie over nodes or zones."""
+    """Topology spread constraint of pods."""
 
     when_unsatisfiable: str = ""
 
 
 class Resources(Object, frozen=True):
-    """What a container asks for and may use at most, as quantities: `{"nvidia.com/gpu": "8"}`."""
+    """Requests and limits of a container, as quantities: `{"nvidia.com/gpu": "8"}`."""
 
     requests: dict[str, str] = {}
     limits: dict[str, str] = {}
@@ -126,7 +126,7 @@ class Container(Object, frozen=True):
 
 
 class PodSpec(Object, frozen=True):
-    """What a pod shall be."""
+    """Specification of a pod."""
 
     containers: list[Container] = []
     node_name: str = ""
@@ -140,7 +140,7 @@ class PodSpec(Object, frozen=True):
 
 
 class Terminated(Object, frozen=True):
-    """How a container ended."""
+    """Termination of a container."""
 
     exit_code: int = 0
     signal: int = 0
@@ -161,7 +161,7 @@ class ContainerStatus(Object, frozen=True):
 
 
 class PodStatus(Object, frozen=True):
-    """What became of a pod."""
+    """Status of a pod."""
 
     phase: str = ""
     start_time: datetime | None = None
@@ -192,7 +192,7 @@ class OnPodCondition(Object, frozen=True):
 
 
 class PodFailureRule(Object, frozen=True):
-    """What the owner does about a failed pod: `FailJob`, `FailIndex`, `Ignore` or `Count`."""
+    """Action of the owner for a failed pod: `FailJob`, `FailIndex`, `Ignore` or `Count`."""
 
     action: str = ""
     on_pod_conditions: list[OnPodCondition] = []
@@ -205,13 +205,13 @@ class PodFailurePolicy(Object, frozen=True):
 
 
 class PodTemplate(Object, frozen=True):
-    """What the pods of a Job are made of."""
+    """Template of a Job's pods."""
 
     spec: PodSpec = PodSpec()
 
 
 class JobSpec(Object, frozen=True):
-    """What a Job shall be."""
+    """Specification of a Job."""
 
     parallelism: int = 1
     completions: int | None = None
@@ -225,7 +225,7 @@ class JobSpec(Object, frozen=True):
 
 
 class Taint(Object, frozen=True, omit_defaults=True):
-    """What keeps pods off a node."""
+    """Taint of a node."""
 
     key: str
     value: str = ""
@@ -234,7 +234,7 @@ class Taint(Object, frozen=True, omit_defaults=True):
 
 
 class NodeSpec(Object, frozen=True):
-    """What a node shall be."""
+    """Specification of a node."""
 
     unschedulable: bool = False
     taints: list[Taint] = []

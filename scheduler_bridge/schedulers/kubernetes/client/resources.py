@@ -1,4 +1,4 @@
-"""What containers ask for and may use, as numbers (Kubernetes: Resource Management for Pods and Containers)."""
+"""Requests and limits of containers, as numbers (Kubernetes: Resource Management for Pods and Containers)."""
 
 from collections.abc import Mapping
 

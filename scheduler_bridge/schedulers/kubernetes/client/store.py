@@ -38,7 +38,7 @@ class _Status(msgspec.Struct):
 
 
 class Informer(Generic[_T]):
-    """What there is now, by uid. A thread lists once, then watches; bookmarks keep its place fresh, and 410 makes it list again.
+    """Current objects by uid. A thread lists once, then watches. Bookmarks update its resource version, and 410 makes it list again.
 
     Args:
         kind: `Pod`, `Node`, or a kind of workload. There are none of a kind that the cluster does not know.

@@ -1,6 +1,5 @@
-"""What happened between two looks at the jobs and pods of a cluster.
-
-Events follow from looks, not from single changes: a change that a watch missed shows in the next look.
+"""Changes between two queries of the jobs and pods of a cluster. Events follow from queries, not from single changes: a change that a
+watch missed shows in the next query.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""How a job ended, in the words that job events of every scheduler use."""
+"""Ends of jobs, in the terms of job events."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ from ..client.workloads.kind import WorkloadObject, WorkloadPhase
 
 
 class Ending(NamedTuple):
-    """How a Job ended; fields as in `records.JobEvent`."""
+    """End of a Job; fields as in `records.JobEvent`."""
 
     exit_code: int | None
     signal: int | None

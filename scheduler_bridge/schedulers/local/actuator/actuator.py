@@ -1,4 +1,4 @@
-"""What can be asked of the local scheduler."""
+"""Actions on the local scheduler."""
 
 import signal as signals
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What happens to a local job, as an event."""
+"""Events of local jobs."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What the processes of all jobs print, as they print it."""
+"""Output of the processes of all jobs, as they print it."""
 
 import selectors
 import time

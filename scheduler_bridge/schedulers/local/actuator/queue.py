@@ -1,4 +1,4 @@
-"""What waits on this machine, and what runs."""
+"""Waiting and running jobs on this machine."""
 
 from collections.abc import Collection
 from dataclasses import replace

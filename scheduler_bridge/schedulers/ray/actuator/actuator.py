@@ -1,4 +1,4 @@
-"""What can be asked of Ray about jobs.
+"""Actions on jobs of Ray.
 
 Ray can neither put a submission back in its queue nor hold it, and its metadata is written once, when it is submitted. So to restart a
 job is to submit it again, under an id that follows from the one before: there can be one such submission only. To evict it is to stop

@@ -1,4 +1,4 @@
-"""What waits and what runs on Ray, as the bridge sees it."""
+"""Waiting and running jobs of Ray."""
 
 import math
 from collections import defaultdict

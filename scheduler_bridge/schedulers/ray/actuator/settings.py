@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RayLimits:
-    """How long the actuator waits for Ray.
+    """Time limits of the actuator.
 
     Attributes:
         stop_timeout: Seconds in which a job that was asked to end is over, or its end is looked for again later.

@@ -15,7 +15,7 @@ NODE_ID = "ray.io/node-id"
 
 
 EXCLUDED_NODES = "SCHEDMATE_EXCLUDED_NODES"
-"""Where it finds the ids of the nodes that its tasks and actors should avoid: Ray lets only the job place those."""
+"""Variable with the ids of nodes that the job's tasks and actors should avoid. In Ray only the job itself can place those."""
 _NAMED = {"CPU": "entrypoint_num_cpus", "GPU": "entrypoint_num_gpus"}
 
 

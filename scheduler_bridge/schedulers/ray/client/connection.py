@@ -20,7 +20,7 @@ _DEFAULT = "http://127.0.0.1:8265"
 
 @dataclass(frozen=True, slots=True)
 class RayConnection:
-    """Where the dashboard is, and how to get in.
+    """Address and credentials of the dashboard.
 
     Attributes:
         address: `http://HOST:8265`, or `https://…`.

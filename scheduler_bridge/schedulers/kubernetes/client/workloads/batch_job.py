@@ -9,7 +9,7 @@ from .kind import PodGroup, WorkloadObject, WorkloadPhase, holding, index_of
 
 
 class JobStatus(Object, frozen=True):
-    """What became of a Job."""
+    """Status of a Job."""
 
     active: int = 0
     failed: int = 0

@@ -8,7 +8,7 @@ from .kind import PodGroup, WorkloadObject, index_of
 
 
 class JobTemplate(Object, frozen=True):
-    """What its Jobs are made of."""
+    """Template of its Jobs."""
 
     spec: JobSpec = JobSpec()
 
@@ -21,7 +21,7 @@ class ReplicatedJob(Object, frozen=True):
 
 
 class JobSetSpec(Object, frozen=True):
-    """What a JobSet shall be."""
+    """Specification of a JobSet."""
 
     replicated_jobs: list[ReplicatedJob] = []
     suspend: bool = False
@@ -29,7 +29,7 @@ class JobSetSpec(Object, frozen=True):
 
 
 class JobSetStatus(Object, frozen=True):
-    """What became of a JobSet."""
+    """Status of a JobSet."""
 
     conditions: list[Condition] = []
 

@@ -1,4 +1,4 @@
-"""What is asked of a kind of job."""
+"""Protocol of a kind of job."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,7 +50,7 @@ class Order(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """What stops a workload, lets it go, or ends it.
+    """Patch that suspends, resumes or ends a workload.
 
     Attributes:
         patch: Fields of the workload that change.
@@ -93,7 +93,7 @@ class WorkloadObject(Object, frozen=True):
 
     @property
     def phase(self) -> WorkloadPhase:
-        """What is to become of it."""
+        """Requested phase."""
         if holding(self.conditions, self.SUCCEEDED):
             return WorkloadPhase.SUCCEEDED
         if holding(self.conditions, "Failed"):

@@ -10,7 +10,7 @@ QUEUE = "kueue.x-k8s.io/queue-name"
 
 
 class QueuedWorkloadSpec(Object, frozen=True):
-    """What Kueue knows of a job."""
+    """Specification of a Workload of Kueue."""
 
     active: bool = True
     priority: int | None = None

@@ -8,14 +8,14 @@ from .kind import PodGroup, WorkloadObject, index_of
 
 
 class SchedulingPolicy(Object, frozen=True):
-    """What a gang scheduler is given."""
+    """Policy for a gang scheduler."""
 
     queue: str = ""
     priority_class: str = ""
 
 
 class RunPolicy(Object, frozen=True):
-    """How the operator runs it."""
+    """Run policy of the operator."""
 
     suspend: bool = False
     managed_by: str = ""
@@ -30,14 +30,14 @@ class ReplicaSpec(Object, frozen=True):
 
 
 class PyTorchJobSpec(Object, frozen=True):
-    """What a PyTorchJob shall be."""
+    """Specification of a PyTorchJob."""
 
     run_policy: RunPolicy = RunPolicy()
     pytorch_replica_specs: dict[str, ReplicaSpec] = {}
 
 
 class PyTorchJobStatus(Object, frozen=True):
-    """What became of a PyTorchJob."""
+    """Status of a PyTorchJob."""
 
     conditions: list[Condition] | None = None
 

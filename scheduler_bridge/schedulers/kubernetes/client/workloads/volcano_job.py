@@ -28,7 +28,7 @@ class VolcanoTask(Object, frozen=True):
 
 
 class VolcanoJobSpec(Object, frozen=True):
-    """What a Volcano Job shall be."""
+    """Specification of a Volcano Job."""
 
     tasks: list[VolcanoTask] = []
     queue: str = ""
@@ -46,7 +46,7 @@ class VolcanoJobState(Object, frozen=True):
 
 
 class VolcanoJobStatus(Object, frozen=True):
-    """What became of a Volcano Job."""
+    """Status of a Volcano Job."""
 
     state: VolcanoJobState = VolcanoJobState()
     retry_count: int = 0
