@@ -2,7 +2,9 @@
 
 import gc
 import os
+from collections.abc import Iterator
 
+import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
@@ -36,6 +38,7 @@ settings.load_profile("quick")
 # As the product logs: a traceback that shows the values of all variables takes most of a second.
 _console = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
 structlog.configure(processors=[*structlog.get_config()["processors"][:-1], _console])
+_logging = structlog.get_config()
 
 gc.disable()  # while tests are collected: a million objects are made, all of which stay
 
@@ -44,3 +47,10 @@ def pytest_collection_finish() -> None:
     """Leave what the collection made to itself: each collection of garbage would look through it again."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture(autouse=True)
+def _logs_as_before() -> Iterator[None]:
+    """Restore the configuration of structlog, which commands change."""
+    yield
+    structlog.configure(**_logging)

@@ -8,8 +8,7 @@ from .base import Context, Objection
 
 
 class _Spent(Enum):
-    """Kind of budget that an action uses. A job has a separate budget of each kind, so that lost nodes do not use up restarts after
-    failures."""
+    """Kind of budget that an action uses. A job has one of each kind, so that lost nodes do not use up restarts after failures."""
 
     NOTHING = auto()
     CURE = auto()

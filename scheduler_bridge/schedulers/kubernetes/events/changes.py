@@ -1,5 +1,6 @@
-"""Changes between two queries of the jobs and pods of a cluster. Events follow from queries, not from single changes: a change that a
-watch missed shows in the next query.
+"""Changes between two queries of the jobs and pods of a cluster.
+
+Events follow from queries, not from single changes: a change that a watch missed shows in the next query.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
