@@ -17,15 +17,14 @@ _READ = 2000
 
 _REPORT = re.compile(
     r"(?<![a-z])(?P<switch>s?)xid ?\((?:pci:)?(?P<device>(?:[0-9a-f]{4,8}:)?[0-9a-f]{1,2}:[0-9a-f]{1,2}(?:\.[0-7])?)?"
-    r"(?P<instance>[^)]{0,60})\) ?[:,]? ?(?P<number>\d{1,5})\b(?P<rest>.*)",
+    r"[^)]{0,60}\) ?[:,]? ?(?P<number>\d{1,5})\b(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _FABRIC_MANAGER = re.compile(
     r"detected nvswitch (?P<word>non-? ?fatal|fatal) error (?P<number>\d{1,5})\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL
 )
 _DEVICE = re.compile(r"(?:[0-9a-f]{4,8}:)[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?", re.IGNORECASE)
-_INSTANCE = re.compile(r"\b(?:GPU-)?(CI|GI|I):? ?(\d{1,3})\b", re.IGNORECASE)
-_PROCESS = re.compile(r", pid=(?:'?(?P<process>\d{1,9})'?|[^,]{0,40})(?:, name=[^,]{0,100})?", re.IGNORECASE)
+_PROCESS = re.compile(r", pid=[^,]{0,40}(?:, name=[^,]{0,100})?", re.IGNORECASE)
 _CAUSE = re.compile(r"caused by (?:a )?previous xid:? ?(\d{1,3})\b", re.IGNORECASE)
 _SUB_CODE = re.compile(
     r"\W{0,3}(?P<name>[A-Z][A-Z0-9_]{2,40}(?:/[A-Z0-9_]{2,40})?) (?P<word>non-? ?fatal|(?:link )?fatal)\b",
@@ -60,8 +59,6 @@ class Xid(msgspec.Struct, frozen=True, kw_only=True):
         number: Number of the Xid or SXid.
         switch: True for an SXid.
         device: PCI address, in lower case; empty where the line has none.
-        instance: GPU and compute instance of MIG, as `GI/CI`; empty without MIG.
-        process: Id of the process; null where the line names none.
         sub_code: Name of the sub-code (`NETIR_BER_EVENT`), in upper case; empty where the line has none.
         fatal: Severity as the line states it; null where it states none.
         link: Number of the NVLink or port.
@@ -74,8 +71,6 @@ class Xid(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     switch: bool = False
     device: str = ""
-    instance: str = ""
-    process: int | None = None
     sub_code: str = ""
     fatal: bool | None = None
     link: int | None = None
@@ -135,18 +130,13 @@ def _recovery_action(code: str | None, words: str) -> RecoveryAction:
 
 def _report(found: re.Match[str]) -> Xid:
     rest = found["rest"]
-    process = _PROCESS.search(rest)
-    if process:
-        rest = rest[: process.start()] + rest[process.end() :]
+    rest = _PROCESS.sub("", rest, count=1)
     cause, registers, injected, action = (each.search(rest) for each in (_CAUSE, _REGISTERS, _INJECTED, _ACTION))
-    instances = {name.upper().removeprefix("G"): number for name, number in _INSTANCE.findall(found["instance"])}
     sub_code, fatal = _severity(rest)
     return Xid(
         number=int(found["number"]),
         switch=bool(found["switch"]),
         device=address(found["device"] or ""),
-        instance="/".join(str(int(instances[each])) for each in ("I", "CI") if each in instances),
-        process=int(process["process"]) if process and process["process"] else None,
         sub_code=sub_code,
         fatal=fatal,
         link=_link(rest),
