@@ -129,11 +129,14 @@ def _inline(module: ModuleType, call: ast.Call) -> Expression | None:
 
 
 def _targets(module: ModuleType, call: ast.Call, loops: dict[str, list[str]]) -> Iterator[str]:
-    """Yield the names of the expressions whose method is called: `_NAME.search(…)`, `signatures.EXIT.search(…)`, or one of a loop."""
+    """Yield the names of the expressions whose method is called: `_NAME.search(…)`, `_TABLE["name"].search(…)`, or one of a loop."""
     assert isinstance(call.func, ast.Attribute)
     if call.func.attr not in _METHODS:
         return
     name = ast.unparse(call.func.value)
+    if isinstance(call.func.value, ast.Subscript) and isinstance(call.func.value.slice, ast.Constant):
+        yield f"{module.__name__}.{ast.unparse(call.func.value.value)}[{call.func.value.slice.value}]"
+        return
     for each in loops.get(name, [name]):
         owner: object = module
         *modules, last = each.split(".")
