@@ -75,5 +75,5 @@ def _metric(printed: Printed, state: TrackState, summary: Summary | None, line: 
 
 
 def _evidence(report: Report, printed: Printed) -> Evidence:
-    position = {"topic": printed.position.topic, "partition": printed.position.partition, "offset": report.offset}
-    return Evidence(**position, line=report.line, text=report.text, rank=printed.rank, stream=printed.stream)
+    place = msgspec.structs.asdict(printed.position) | {"offset": report.offset}
+    return Evidence(**place, line=report.line, text=report.text, rank=printed.rank, stream=printed.stream)

@@ -134,17 +134,18 @@ def _targets(module: ModuleType, call: ast.Call, loops: dict[str, list[str]]) ->
     if call.func.attr not in _METHODS:
         return
     name = ast.unparse(call.func.value)
-    if isinstance(call.func.value, ast.Subscript) and isinstance(call.func.value.slice, ast.Constant):
-        yield f"{module.__name__}.{ast.unparse(call.func.value.value)}[{call.func.value.slice.value}]"
-        return
     for each in loops.get(name, [name]):
+        held = ast.parse(each, mode="eval").body
+        if isinstance(held, ast.Subscript) and isinstance(held.slice, ast.Constant):
+            yield f"{module.__name__}.{ast.unparse(held.value)}[{held.slice.value!s}]"
+            continue
         owner: object = module
         *modules, last = each.split(".")
         for part in modules:
             owner = vars(owner).get(part) if isinstance(owner, ModuleType) else None
         pattern = vars(owner).get(last) if isinstance(owner, ModuleType) else None
         if isinstance(pattern, re.Pattern):
-            yield from (place for place, held in _PLACES.get(id(pattern), {}).items() if held is pattern)
+            yield from (place for place, known in _PLACES.get(id(pattern), {}).items() if known is pattern)
 
 
 def _loops(nodes: Iterable[ast.AST]) -> dict[str, list[str]]:
