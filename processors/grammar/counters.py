@@ -22,6 +22,10 @@ _FORMS = {
     "epoch_first": re.compile(r"^\s*\[\s*\0\s*(?:\]\s+\0\s*[|:,]|,\s+\0\s*\])"),
     "range": re.compile(r"^\s*(?:-|\.\.|to)\s*$"),
     "batches": re.compile(r"(?i)^\s*(?:iters?|iterations?|steps?|batch(?:es)?)\b"),
+    "after_clock": re.compile(r"^\W*\0\s+[-|]\s+\0\s+[-|]\s"),  # `0:32:18 -   2600 -  43.0 sent/s`
+    "clock_second": re.compile(r"^\W*\[\s*\0\s*\|\s*\0\s*\]"),
+    # How far a bar has come.
+    "filled": re.compile(r"[\[|]\s?[#=>*█▓▒░▏▎▍▌▋▊▉\-. ]{5,}[\]|]"),
     "square": re.compile(r"^\s*\]\s*\[\s*$"),
     "comma": re.compile(r"^\s*,\s*$"),
     "bar_of_epochs": re.compile(r"(?i)(?:^|\W)(?:epochs?(?: progress)?|total progress)\s*+[:|]?+\s*+$"),
@@ -47,10 +51,15 @@ def fits(field: Field, number: str) -> bool:
     return field.meaning is not Meaning.STEP or len(number.rstrip("kKMG").partition(".")[2]) < 2
 
 
-def is_continuation(fields: list[Field], index: int, texts: Sequence[str], numbers: Sequence[str]) -> bool:
+def is_continuation(fields: list[Field], index: int, texts: Sequence[str], numbers: Sequence[str]) -> bool:  # noqa: PLR0911  # a list of cases
     """Return whether number `index` belongs to the one before it: `N` of `k/N`, the step after an epoch, the end of a range."""
     before = texts[index]
-    last = fields[-1] if fields and fields[-1].index == index - 1 else None
+    last = fields[-1] if fields and fields[-1].index >= index - 1 else None
+    if last and index in (last.index, last.per):
+        return True
+    if last and last.meaning is Meaning.LOSS and before.isspace() and numbers[index - 1].isdigit():
+        fields[-1:] = [Field(last.index, Meaning.STEP, "step"), Field(index, Meaning.LOSS, last.name)]
+        return True  # `train loss 250 0.311`
     if last and last.meaning in (Meaning.STEP, Meaning.EPOCH):
         if is_whole(numbers[index]) and _is_step_after_epoch(last, texts):
             fields[-1:] = [Field(last.index, Meaning.EPOCH, last.name), Field(index, Meaning.STEP, last.name)]
@@ -58,7 +67,8 @@ def is_continuation(fields: list[Field], index: int, texts: Sequence[str], numbe
         if OF.match(before):
             fields.append(Field(index, Meaning.TOTAL, last.name))
             return True
-        if last.meaning is Meaning.STEP and _FORMS["range"].match(before):
+        between = before.strip() == "and" and "between" in texts[index - 1]
+        if last.meaning is Meaning.STEP and (between or _FORMS["range"].match(before)):
             name = f"{last.name} {RANGE}" if texts[index - 1].rstrip().endswith("[") else last.name
             fields[-1] = Field(index, Meaning.STEP, name)  # of batches 0-50 the last one counts
             return True
@@ -86,12 +96,23 @@ def add_first_counter(fields: list[Field], texts: Sequence[str], numbers: Sequen
     head = "\0".join(texts[:3])
     if _FORMS["epoch_first"].match(head) and numbers[0].isdigit() and numbers[1].isdigit():
         fields[:0] = [Field(0, Meaning.EPOCH, FIRST), Field(1, Meaning.STEP, FIRST)]  # `[3, 250] loss: 0.31`
+    elif _FORMS["after_clock"].match(head) and is_duration(numbers[0]) and numbers[1].isdigit():
+        fields.insert(0, Field(1, Meaning.STEP, FIRST))
     elif _FORMS["first"].match(head) and is_whole(numbers[0]):
         others = [field for field in fields if field.meaning is not Meaning.STEP]  # `[12] steps=158.3`: a mean
-        fields[:] = [Field(0, Meaning.STEP, FIRST), *others]
+        is_clock = (
+            _FORMS["clock_second"].match(head) and "." in numbers[1] and all(field.index != 1 for field in others)
+        )
+        clock = [Field(1, Meaning.CLOCK, FIRST)] if is_clock else []  # `[10 | 17.50] loss=2.31`
+        fields[:] = [Field(0, Meaning.STEP, FIRST), *clock, *others]
 
 
-def add_bare_counter(fields: list[Field], texts: Sequence[str], counter: int, *, drawn: bool, evaluated: bool) -> bool:
+def is_filled(texts: Sequence[str]) -> bool:
+    """Return whether a bar is drawn in `texts` by signs of its own: `|#####   |`."""
+    return any(map(_FORMS["filled"].search, texts))
+
+
+def add_bare_counter(fields: list[Field], texts: Sequence[str], counter: int, *, drawn: bool) -> bool:
     """Add an unnamed `k/N` as the step, or as the epoch of a bar of epochs. Return whether it counts steps.
 
     Args:
@@ -99,7 +120,6 @@ def add_bare_counter(fields: list[Field], texts: Sequence[str], counter: int, *,
         texts: The texts around its numbers.
         counter: Index of the `k`.
         drawn: The line is a progress bar.
-        evaluated: It holds results of an evaluation. Bars show the last one at every step, other lines one an epoch.
     """
     if any(field.meaning is Meaning.STEP for field in fields):
         return True
@@ -113,9 +133,6 @@ def add_bare_counter(fields: list[Field], texts: Sequence[str], counter: int, *,
             fields[:] = [field for field in fields if field.meaning not in _SPEEDS]
             fields.append(Field(counter, Meaning.EPOCH, ""))
             return False
-    elif evaluated:
-        fields[:] = [field for field in fields if field.meaning not in (*_SPEEDS, Meaning.TIME, Meaning.SPAN)]
-        counts = Meaning.EPOCH
     fields.append(Field(counter, counts, ""))
     if counter + 2 < len(texts) and OF.match(texts[counter + 1]):
         fields.append(Field(counter + 1, Meaning.TOTAL, ""))

@@ -32,6 +32,8 @@ _FORMS = {
         r"|(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d{1,2} "
         r"\d\d:\d\d:\d\d(?: [A-Z]{3,4})?(?: \d{4})?"
     ),
+    # A field of a drawn table: `| loss | 0.31 |`.
+    "cell": re.compile(r"\|\s++[^|\d]++\|\s*+[-+\d.e]++\s*+\|"),
     "expected": re.compile(
         r"(?i)\b(?:eta|etc|finish\w*|end\w*|until|left|remaining|expected|estimated)\W*+(?:at|on)?\W*+$"
     ),
@@ -67,6 +69,7 @@ class TemplateLayout:
     Attributes:
         layout: Meaning of the numbers.
         places: Begin and end of each field's number in the line.
+        divisors: Place of a field in `places`, and begin and end of the number that divides it.
         stamp: Begin and end of the printed time; None without one.
         rank: Begin and end of the rank that a launcher printed before the line; None without one.
         row: The line holds nothing but numbers in columns.
@@ -77,6 +80,7 @@ class TemplateLayout:
 
     layout: FieldLayout = NO_FIELDS
     places: tuple[tuple[Field, int, int], ...] = ()
+    divisors: tuple[tuple[int, int, int], ...] = ()
     stamp: tuple[int, int] | None = None
     rank: tuple[int, int] | None = None
     row: bool = False
@@ -125,6 +129,9 @@ class Extractor:
             values = [(field, float(line[begin:end]) * field.scale) for field, begin, end in known.places]
         except ValueError:
             values = [(field, parse(line[begin:end]) * field.scale) for field, begin, end in known.places]
+        for place, begin, end in known.divisors:
+            field, value = values[place]
+            values[place] = field, value / (parse(line[begin:end]) or 1.0)
         stamp = stamps.seconds(line[known.stamp[0] : known.stamp[1]]) if known.stamp else None
         rank = int(line[known.rank[0] : known.rank[1]]) if known.rank else None
         return LineFields(known.layout, values, stamp, known.row, known.fragment, rank)
@@ -192,14 +199,17 @@ def template_layout(line: str) -> TemplateLayout:
     texts, printed = _split(body)
     numbers = list(NUMBER.finditer(body))
     known = field_layout(texts, printed)
-    places = tuple(
-        (field, start + numbers[field.index].start(1), start + numbers[field.index].end(1))
+    at = [(start + number.start(1), start + number.end(1)) for number in numbers]
+    fields = [
+        field
         for field in (*known.fields, *_clocks(known.fields, printed, texts))
         if field.meaning is not Meaning.MEASURE  # no report holds it
-    )
+    ]
+    divisors = tuple((place, *at[field.per]) for place, field in enumerate(fields) if field.per >= 0)
     indented = message.stamp is None and prefixed.text.startswith((" ", "\t", "|", "│", "┃"))
-    fragment = len(known.fields) == 1 and indented
-    return TemplateLayout(known, places, message.stamp, prefixed.rank, fragment=fragment)
+    fragment = len(known.fields) == 1 and (indented or _FORMS["cell"].fullmatch(body) is not None)
+    places = tuple((field, *at[field.index]) for field in fields)
+    return TemplateLayout(known, places, divisors, message.stamp, prefixed.rank, fragment=fragment)
 
 
 def _clocks(fields: Sequence[Field], numbers: Sequence[str], texts: Sequence[str]) -> list[Field]:

@@ -1,6 +1,7 @@
 """One field: its name comes before its number (`loss: `, `'loss': `, `| loss | `), its unit after it (` samples/sec`, `s/it`, `ms`)."""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from . import names, units
@@ -13,11 +14,9 @@ SEPARATOR = re.compile(r"(?:[:=|]|(?<=['\"]),|->|=>|\bis|\bof|^\s*-)\s*$")
 A_SECOND = re.compile(r"\s?/s(?:ec)?(?![A-Za-z/])")
 
 
-WINDOW = re.compile(
-    r"(?i)^\s*(?:(?:s|secs?|seconds?|mins?|minutes?)|(iters?|iterations?|steps?|batch(?:es)?)\)?)\s*[:=]\s*$"
-)
-"""Text between the length of a window, with the steps as group 1, and what was measured over it: `fps (10 sec: 57.3)`."""
-
+WINDOW = re.compile(r"(?i)^\s*(?:s|secs?|seconds?|mins?|minutes?)\s*[:=]\s*$")
+"""Text between the length of a window and what was measured over it: `fps (10 sec: 57.3)`."""
+_STEPS = r"(?:its?|iters?|iterations?|steps?|batch(?:es)?|updates?)(?:\(s\))?(?![A-Za-z])"
 _FORMS = {
     # Names. Dashes and bullets separate fields as commas do.
     "name": re.compile(
@@ -30,8 +29,25 @@ _FORMS = {
     "type": re.compile(
         r"(?i)(?<![\w.])(?:(?:np|numpy|jnp|jax|torch|tf)\.)?(?:b?float\d*|u?int\d*|tensor|(?:device)?array)\([\[(\s]*$"
     ),
-    "tail": re.compile(r"(?:^|\s)(?:at|for|of|in|after|on|from|the)\s+(?=[A-Za-z_])"),
+    "tail": re.compile(r"(?:^|\s)(?:at|between|for|of|in|after|on|from|the)\s+(?=[A-Za-z_])"),
+    "fraction": re.compile(r"\.\d\d"),
     "glue": re.compile(r"^[\s\"')\]}]*+(?:is|->|[:=,-]|was)?+\s*+[\"'(\[]?+\s*+$"),
+    # Numbers of steps that divide a time: `12.5 sec per 100 iters`, `100 steps take 8.8 seconds`, `Time (100 iters): 5.3s`.
+    "steps": re.compile(rf"(?i)^\s*(?:train(?:ing)?\s+)?{_STEPS}"),
+    "per_steps": re.compile(r"(?i)^\s*([a-z]+)\s*(?:/|per|for)\s*$"),
+    "steps_took": re.compile(rf"(?i)^\s*+{_STEPS}\s*+\)?+\s*+([:=]|takes?|took|in)\s*+$"),
+    "time_of": re.compile(
+        r"(?i)(?:time|took|elapsed|cost|duration)\s*(?:\(|for|of|over|per|in)\s*(?:the\s+)?(?:(?:last|past)\s+)?$"
+    ),
+    "of_one": re.compile(
+        r"(?i)\b(?:step|iter\w*|batch|update)[ _-]?(?:time|duration)|(?:/|\bper\b|\ba\b)\s*(?:step|iter\w*|batch)"
+        r"|\b(?:after|at)\s+$"
+    ),
+    "loss_after": re.compile(r"(?i)^\s+(?:(?:avg|mean|train|training)\s+)?loss\b(?!\s*[:=])"),
+    "elapsed_after": re.compile(r"(?i)^\s*(?:s|secs?|seconds)\s+elapsed\b"),
+    # `after 200 updates`, `finished 40 iterations`
+    "ended": re.compile(r"(?i)(?:^\W*(?:after|at)|\b(?:finished|completed))\s+$"),
+    "epoch_after": re.compile(r"(?i)epoch\b|\s+epochs?\]"),
     "so_many": re.compile(r"(?i)^\s*(?:iter\w*|steps?|batch(?:es)?|updates?|epochs?)\s*(?:[:=]|is)\s*$"),
     # Units. A word that a sign or `is` follows is the name of the next number: `loss->0.31\timgs_per_sec->1691.7`.
     "unit": re.compile(
@@ -122,6 +138,8 @@ def field_of(index: int, name: str, unit: str, number: str) -> Field | None:
     timed = unit in ("ms", "us", "µs") or (unit in ("s", "sec") and "." in number) or number.endswith("s")
     if what is Meaning.STEP and timed:  # `Step: 1s696ms`, `Batch: 0.031s`
         return Field(index, Meaning.STEP_TIME, name, seconds or 1.0)
+    if what is Meaning.STEP and name.lower() == "batch" and _FORMS["fraction"].search(number):
+        what = Meaning.TIME  # `Data 0.003 Batch 0.370`
     if what is Meaning.LOSS and name.lower().endswith("cost") and seconds is not None:
         what = Meaning.TIME  # `cost: 12.3s`
     if what in (Meaning.RATE, Meaning.LOSS) and seconds is not None and unit not in ("m", "h"):
@@ -152,6 +170,44 @@ def name_of(index: int, before: str, carried: str) -> str:
     if len(name) == 1 and not before.rstrip().endswith((":", "=")):
         return ""  # the end of a unit, as in `568/s (560/s)`
     return name
+
+
+def count_after_loss(index: int, name: str, number: str, after: str) -> Field | None:
+    """Return the counter between the name of a loss and the loss: the 2000 of `Loss after 2000 iterations: 0.31`."""
+    if not (name and number.isdigit() and _FORMS["so_many"].match(after)):
+        return None
+    if (names.meaning(name) or ("",))[0] is not Meaning.LOSS:
+        return None
+    return Field(index, Meaning.EPOCH if "epoch" in after.lower() else Meaning.STEP, "steps")
+
+
+def time_of_steps(index: int, name: str, texts: Sequence[str]) -> Field | None:
+    """Return the step time that numbers `index` and `index + 1` state together: `12.5 sec per 100 iters`, `100 steps take 8.8 s`."""
+    if index + 2 >= len(texts):
+        return None
+    before, between, after = texts[index : index + 3]
+    per = _FORMS["per_steps"].match(between)
+    if per and _FORMS["steps"].match(after) and (seconds := units.time_after(per[1])) is not None:
+        return Field(index, Meaning.STEP_TIME, name, seconds, per=index + 1)
+    took, seconds = _FORMS["steps_took"].match(between), units.time_after(after)
+    if took is None or names.evaluation(before) or _FORMS["of_one"].search(before):
+        return None
+    if _FORMS["time_of"].search(before) is None if took[1] in ":=" else seconds is None:
+        return None
+    return Field(index + 1, Meaning.STEP_TIME, "time of steps", seconds or 1.0, per=index)
+
+
+def named_after(fields: Sequence[Field], index: int, name: str, before: str, after: str) -> Field | None:
+    """Return the field of a number before its name: `2.94 avg loss`, `3epoch`. Where `fields` has a loss, another is that loss again."""
+    if _FORMS["elapsed_after"].match(after):
+        return Field(index, Meaning.CLOCK, "elapsed")
+    if _FORMS["ended"].search(before) and _FORMS["steps"].match(after):
+        return Field(index, Meaning.STEP, "steps")
+    if name:
+        return None
+    if _FORMS["loss_after"].match(after) and all(field.meaning is not Meaning.LOSS for field in fields):
+        return Field(index, Meaning.LOSS, "loss")
+    return Field(index, Meaning.EPOCH, "epoch") if _FORMS["epoch_after"].match(after) else None
 
 
 def span(index: int, name: str, before: str, after: str, *, is_clock: bool = False) -> Field | None:

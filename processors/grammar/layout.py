@@ -11,17 +11,30 @@ from dataclasses import replace
 from functools import lru_cache
 
 from . import names
-from .counters import OF, OPEN_BAR, RANGE, add_bare_counter, add_first_counter, fits, is_continuation, is_whole
+from .counters import (
+    OF,
+    OPEN_BAR,
+    RANGE,
+    add_bare_counter,
+    add_first_counter,
+    fits,
+    is_continuation,
+    is_filled,
+    is_whole,
+)
 from .fields import (
     LONGEST_NAME,
     OPENING,
     SEPARATOR,
     WINDOW,
+    count_after_loss,
     counts_before,
     field_of,
     name_before,
     name_of,
+    named_after,
     span,
+    time_of_steps,
     unit_after,
 )
 from .names import Field, FieldLayout, Meaning
@@ -31,16 +44,23 @@ LEADING = "leading"
 _BAR_MARKS = ("%|", "━", "[=", "=]", "[>", "█", "[.")
 _FORMS = {
     "leading": re.compile(r"\[\0\]\t\S.*:|\0:\t\S.*:"),
-    "at": re.compile(r"^(.*?)(?<!\s)\s++(?:at|for|after|of|in)\s++\S"),
+    "at": re.compile(r"^(.*?)(?<!\s)\s++(?:at|between|for|after|of|in)\s++\S"),
     # What bars are drawn of: box and block characters, and `[===>...]`.
     "drawn": re.compile(r"[\u2500-\u259f]+|(?<=\[)[=>.]+(?=\])|(?<=[\[|])[#=>*. -]{5,}(?=[\]|])"),
     "time_unit": re.compile(r"^\s?(?:us|µs|ms|s|sec|m|min|h|d|days?,?)(?![A-Za-z/])"),
     "numbers": re.compile("\0+"),
+    # Several names before as many numbers: `loss box/class/total=`. A unit after a number is none: `2.7it/s patience: 0/10`.
+    "joined": re.compile(
+        r"(?<![\0\w])(?![A-Za-z]+/s(?:ec)?\b|s/)"
+        r"((?:[A-Za-z_]\w*+ )?)((?:[A-Za-z_]\w*+/){1,16}+[A-Za-z_]\w*+)((?: [A-Za-z_]\w*+)?\s*+[:=]\s*+)\0((?:/\0)++)(?!/)"
+    ),
+    "end": re.compile(r"(?i)_?(?:total|max|num|all)(?:_|$)|N$"),
 }
 
 
-def field_layout(texts: Sequence[str], numbers: Sequence[str]) -> FieldLayout:  # noqa: C901  # a decision list
+def field_layout(texts: Sequence[str], numbers: Sequence[str]) -> FieldLayout:  # noqa: C901, PLR0912  # a decision list
     """Return what `numbers` mean, which are printed between `texts`. Of the numbers only the form counts, never a digit."""
+    texts = _with_names_apart(texts)
     fields: list[Field] = []
     counter, bar, carried, evaluated = -1, False, "", False
     if len(numbers) >= 2 and _FORMS["leading"].match("\0".join(texts[:2])):
@@ -57,18 +77,17 @@ def field_layout(texts: Sequence[str], numbers: Sequence[str]) -> FieldLayout:  
         name = name_of(index, before, carried)
         unit = "" if counts_before(name, numbers[index], after) else unit_after(after)
         evaluated = evaluated or names.evaluation(name)
-        window = WINDOW.match(after)
-        of_steps = window is not None and window[1] is not None
-        if (
-            (window and not of_steps)
-            or (of_steps and name == "Time")
-            or (name and before.endswith((" last ", " past ")))
-        ):
-            carried = f"{name} {RANGE}" if of_steps and name == "Time" else name  # `Time(500 iters): 2.5s`
+        counted = count_after_loss(index, name, numbers[index], after)
+        if some := counted or time_of_steps(index, name, texts):
+            fields.append(some)
+            carried = name if counted else ""
+            continue
+        if WINDOW.match(after) or (name and before.endswith((" last ", " past "))):
+            carried = name
             continue
         found = _FORMS["at"].match(before[-LONGEST_NAME:].strip(OPENING).split("\t")[-1])
         carried = name_before(found[1]) if found else ""
-        field = field_of(index, name, unit, numbers[index])
+        field = field_of(index, name, unit, numbers[index]) or named_after(fields, index, name, before, after)
         if field and fits(field, numbers[index]):
             fields.append(field)
         elif _is_clock_of_bar(texts, index):
@@ -79,18 +98,32 @@ def field_layout(texts: Sequence[str], numbers: Sequence[str]) -> FieldLayout:  
         elif field := span(index, name, before, after):
             fields.append(field)
     fields = _without_fractions(fields, numbers)
-    drawn = bar or any(mark in text for text in texts for mark in _BAR_MARKS)
+    drawn = bar or any(mark in text for text in texts for mark in _BAR_MARKS) or (counter >= 0 and is_filled(texts))
     counts = False
     if counter < 0:
         add_first_counter(fields, texts, numbers)
     else:
-        counts = add_bare_counter(fields, texts, counter, drawn=drawn, evaluated=evaluated)
+        counts = add_bare_counter(fields, texts, counter, drawn=drawn)
     return FieldLayout(
         tuple(fields),
         bar=drawn and counts,
         shape=zlib.crc32(_shape(texts).encode("utf-8", "replace")),
         scope=_scope(fields, texts),
+        evaluated=evaluated,
     )
+
+
+def _with_names_apart(texts: Sequence[str]) -> Sequence[str]:
+    """Return `texts` with one name before each number: for `loss box/class = 1/2` as for `loss box = 1/ loss class = 2`."""
+    return _FORMS["joined"].sub(_apart, "\0".join(texts)).split("\0") if "/" in texts[1:-1] else texts
+
+
+def _apart(found: re.Match[str]) -> str:
+    head, parts, tail = found[1], found[2].split("/"), found[3]
+    is_end = len(parts) == 2 and _FORMS["end"].match(parts[1])  # `step/total_step: 5/60`
+    if len(parts) != found[4].count("/") + 1 or is_end:
+        return found[0]
+    return "/ ".join(f"{head}{part}{tail}\0" for part in parts)
 
 
 def _share(index: int, name: str) -> list[Field]:

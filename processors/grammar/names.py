@@ -43,17 +43,17 @@ class Meaning(IntEnum):
     """Seconds that remain, as the log expects."""
 
 
-_RANKED_LOSSES = (
-    re.compile(r"^loss$"),
-    re.compile(
+_RANKED_LOSSES = {
+    0: re.compile(r"^loss$"),
+    1: re.compile(
         r"^(?:loss(?:es)?/)?(?:avg|average|mean|running)?[ /]?"
         r"(?:train|training|lm|total|tot|all|overall|step|batch)?[ /]?loss(?: function)?$"
         r"|^loss(?:es)?[/ ]total$|^(?:train |avg |average )?cost$|^(?:训练|总)?损失$"
     ),
-    re.compile(r"train.*(?:loss|entropy)|^loss\b.*\btrain"),
-    re.compile(r"loss$"),
-)
-"""Names of losses, those of the training step first."""
+    2: re.compile(r"train.*(?:loss|entropy)|^loss\b.*\btrain"),
+    4: re.compile(r"loss$"),
+}
+"""Names of losses, those of the training step first. A smoothed loss of the step comes before the loss of a part."""
 _FORMS = {
     "evaluation": re.compile(
         r"(?:^|[^a-z])(?:val|valid|validation|eval|evaluation|evaluating|test|testing|dev|best(?! fitness)|inference|predict"
@@ -211,7 +211,7 @@ def _plain(text: str, name: str) -> tuple[Meaning, float, str] | None:
     )
 
 
-PART_RANK = 3
+PART_RANK = 4
 """Rank of a loss (`loss_rank`) from which its name is that of a part."""
 
 
@@ -219,25 +219,27 @@ PART_RANK = 3
 def loss_rank(name: str) -> int:
     """Return how much a loss of this name is the loss of the training step; the lowest is taken."""
     text = words(name)
-    for place, ranked in enumerate(_RANKED_LOSSES):
-        if ranked.search(text):
+    for rank, names in _RANKED_LOSSES.items():
+        if names.search(text):
             return (
-                place
-                + (2 if _FORMS["smoothed"].search(text) else 0)
-                + (4 if _FORMS["part_of_loss"].search(text) else 0)
+                rank + (2 if _FORMS["smoothed"].search(text) else 0) + (4 if _FORMS["part_of_loss"].search(text) else 0)
             )
     return 9
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Number `index` of a line and what it means: its value times `scale` is in seconds or in `unit`."""
+    """Number `index` of a line and what it means: its value times `scale` is in seconds or in `unit`.
+
+    Number `per` of the line divides it, as in `12.5 sec per 100 iters`; -1 for none.
+    """
 
     index: int
     meaning: Meaning
     name: str
     scale: float = 1.0
     unit: str = ""
+    per: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,12 +251,14 @@ class FieldLayout:
         bar: A progress bar: an unnamed counter `k/N` with a rate or an elapsed time.
         shape: Checksum of the template, blanks and the drawing of a bar left out: a bar that grows stays the same report.
         scope: The text before the first field: `Epoch`, `Validation`.
+        evaluated: It holds results of an evaluation too.
     """
 
     fields: tuple[Field, ...]
     bar: bool = False
     shape: int = 0
     scope: str = ""
+    evaluated: bool = False
 
     def has(self, *meanings: Meaning) -> bool:
         """Return whether any field has one of `meanings`."""

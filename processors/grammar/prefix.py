@@ -3,7 +3,8 @@ r"""The prefix of a line: colours, rank, time stamp, level, logger. It is remove
 The forms: `[rank3]: `, `0: ` (srun -l), `[1,0]<stdout>:` (mpirun), `[gpu3] `, `(worker 3) `, `rank 3 | `,
 `(RayTrainWorker pid=12, ip=10.0.0.1) `, `[default0]:` (torchrun), `stdout F ` (containerd), `[node7] ` before a date, `stderr | `,
 `[pod/train-0/main] ` (kubectl), `00O ` (GitLab), `12.3s 45 ` (Kaggle), `n1 train[42]: ` after a time (journal); ISO and American dates,
-times of day, `I1212 16:13:33.676 12 file.cc:8] ` (glog, absl); Python, Java and DeepSpeed loggers.
+times of day, `I1212 16:13:33.676 12 file.cc:8] ` (glog, absl), `[1212 16:13:33 @base.py:8] ` (tensorpack); loggers of Python, Java and
+DeepSpeed.
 """
 
 import re
@@ -50,6 +51,7 @@ _FORMS = {
     ),
     "time": re.compile(rf"\s*[\[(<]?({_STAMP})[\])>]?(?=[\s,;|:\]-]|$)(?:[ \t]*[,;|:-])?[ \t]?"),
     "glog": re.compile(r"\[?([IWEF])(\d{4} \d\d:\d\d:\d\d(?:\.\d+)?)\s+(?:\d+\s+)?[\w./<>-]+:\d+\][ ]?"),
+    "tensorpack": re.compile(r"\[(\d{4} \d\d:\d\d:\d\d) @[\w.]+:\d+\][ ]?"),
     "standard": re.compile(rf"({_LEVEL}):[\w.]+:"),
     "named": re.compile(rf"(?:\s*[\[(<]?\b({_LEVEL})\b[\])>]?)(?:[ \t]*[:|-](?=\s|\w)|(?=\s))[ \t]?"),
     "named_later": re.compile(
@@ -57,11 +59,17 @@ _FORMS = {
     ),
     "logger": re.compile(
         r"(?:\[[\w./<>-]+:\d+(?::[\w<>]+)?\][ ]?|[\w./<>-]+\.\w+:\d+\] |\[(?:pid[ =:])?\d{4,}\][ ]?(?=\S)|/?(?:[\w.-]+/)+[\w.-]+:\d+:\s"
+        r"|[\w.]++:[\w<>]++:\d++ - "
         r"|(?:\w+\.)+[\w$]+(?::\d+)?(?::\s"
         r"|\s+-\s|\]\s))"
     ),
+    # A label before a line of a drawn table.
+    "before_table": re.compile(r"(?:\[[^\]]{1,40}\]|[A-Za-z][\w.-]{0,40}:)\s+(?=\||[-=+]{8})"),
     # A bar with a message behind it in one line: one goes to standard error, the other to standard output.
     "bar_on": re.compile(r"(?<!\d)\d++/\d++ \[\d[^\[\]]*?(?:it/s|s/it)(?:[^\[\]]*\](?=[^\s\]),:|])|(?=[a-z]{3,}: ))"),
+    # A message of a level below that of an error after a bar, and words that make it important all the same.
+    "unimportant": re.compile(rf"(?:[\[(<]?(?:{_STAMP})[\])>]?\s*|\w+: )?[\[(<]?(?:DEBUG|INFO|WARN(?:ING)?)\b"),
+    "grave": re.compile(r"(?i)subset of ranks|stalled|deadlock|nccl|\bxid\b|kill|abort|segv|panic|terminat"),
     # Words of a message that is more important than the bar before it.
     "news": re.compile(
         r"(?i)loss\W{0,4}\d|\b(?:step|iter\w*|epoch)\W{0,4}\d|error\b|exception|traceback|fault|kill|abort|fail|terminat|time"
@@ -111,7 +119,8 @@ def clean(line: str) -> str:
         line = next((part for part in reversed(line.split("\b")) if part.strip()), "")
     if ("it/s" in line or "s/it" in line) and (glued := _FORMS["bar_on"].search(line)):
         end = glued.end()
-        line = line[end:] if _FORMS["news"].search(line, end) else line[:end]
+        news = _FORMS["grave" if _FORMS["unimportant"].match(line, end) else "news"]
+        line = line[end:] if news.search(line, end) else line[:end]
     return line.rstrip()
 
 
@@ -132,7 +141,9 @@ def _strip(line: str) -> LogPrefix:  # noqa: C901  # one step after the other
     if found := _FORMS["glog"].match(line, place):
         body = line[found.end() :]
         return LogPrefix(body, _LETTERS[found[1]], found[2], rank, tag=tag[:80], text=body)
-    if found := _FORMS["time"].match(line, place):
+    if found := _FORMS["tensorpack"].match(line, place):
+        stamp, place = found[1], found.end()
+    elif found := _FORMS["time"].match(line, place):
         stamp, place = found[1], found.end()
         cell = line[found.end(1) : found.end(1) + 1] in (",", ";", "\t")
         if found := _FORMS["rank"].match(line, place) or _FORMS["system"].match(line, place):
@@ -146,7 +157,7 @@ def _strip(line: str) -> LogPrefix:  # noqa: C901  # one step after the other
             stamp, place = clock[1], clock.end()
     text = body = line[place:]
     if stamp or level:
-        for named in (_FORMS["logger"], _FORMS["logger"]):
+        for named in (_FORMS["logger"], _FORMS["logger"], _FORMS["before_table"]):
             body = body.lstrip(" \t")
             if found := named.match(body):
                 body = body[found.end() :]

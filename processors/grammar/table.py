@@ -13,12 +13,17 @@ _LONGEST_HEADER = 400
 """Characters of a header."""
 _FORMS = {
     "cell": re.compile(
-        r"[-+]?(?:\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d++(?:\.\d*+)?(?:[eE][-+]?\d+)?|\.\d+|nan|inf|NaN)(?:ms|[smhkKMG%])?|#na#|None"
+        r"[-+]?(?:\d+:\d\d(?::\d\d)?(?:\.\d+)?|\d++(?:\.\d*+)?(?:[eE][-+]?\d+)?|\.\d+|nan|inf|NaN)(?: ?(?:ms|[smhkKMG%]))?"
+        r"(?: \(\d++(?:\.\d*+)? ?%\))?|(?:\d++(?:\.\d++)? (?:ms|[smhd])(?:, |$))+|#na#|None"  # `7 (1.5%)`, `3 m, 20 s`
         r"|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?|"
     ),
-    "letters": re.compile(r"[-+\d.,;|:eEnaifNo#smhkKMG%\s]*"),
+    "letters": re.compile(r"[-+\d.,;|:eEnaifNo#dsmhkKMG%()\s]*"),
     "split": re.compile(r"\s*[,;\t|]\s*|\s+"),
     "comma": re.compile(r"[,;]\s*+|(?<!\s)(?:\s++[,;]|[^\S\t]*+\t)\s*+"),
+    # A row that begins with a counter, and lists in it: which of their numbers is meant is unknown.
+    "counts": re.compile(r"\s*\d+(?:\s{2,}|\t|,)"),
+    "list": re.compile(r"\[[^\[\]A-Za-df-z]*\]"),
+    "blank_in_cell": re.compile(r"\d (?:[smhkKMG(]|ms)"),
     "hole": re.compile(r"\d {8,}[-+\d]"),
     "gap": re.compile(r"\s{2,}"),
     "header": re.compile(
@@ -30,16 +35,19 @@ _FORMS = {
     "wide_header": re.compile(r"\s*(?:[A-Za-z#][\w/#%.-]*(?: [\w/#%.()-]+){0,3}(?:\s{2,}|\s*$)){3,30}"),
     "separator": re.compile(r"[\s|+]*+[-=]{2}[-=\s|+:]*+"),
     "unit": re.compile(r"(?<=\d)\s?(ms|[smh%])$"),
+    # `train.py:81` at the right margin, as `rich` prints it.
+    "margin": re.compile(r"(?<!\s)\s{2,}[\w.]{1,60}\.py:\d++\s*+$"),
     "label": re.compile(r"\s*(?:\[([A-Za-z][\w.: -]{0,40})\]|([A-Za-z][\w.-]{0,40}):)\s+"),
 }
 
 
 def part(prefixed: LogPrefix) -> str:
-    """Return the part of a line that may belong to a table: its message, without a label between its level and the message."""
-    found = _FORMS["label"].match(prefixed.body) if prefixed.level or prefixed.stamp else None
+    """Return the part of a line that may belong to a table: its message, without a label before it and the program's file after it."""
+    body = _FORMS["margin"].sub("", prefixed.body) if ".py:" in prefixed.body else prefixed.body
+    found = _FORMS["label"].match(body) if prefixed.level or prefixed.stamp else None
     if found is None or (found[2] and names.meaning(found[2]) is not None):
-        return prefixed.body
-    return prefixed.body[found.end() :]
+        return body
+    return body[found.end() :]
 
 
 def is_separator(body: str) -> bool:
@@ -49,9 +57,10 @@ def is_separator(body: str) -> bool:
 
 def is_row(body: str) -> bool:
     """Return whether `body` holds nothing but numbers in at least three columns."""
-    if len(body) > 2000 or not _FORMS["letters"].fullmatch(body):
+    if len(body) > 2000:
         return False
-    found = cells(body)
+    body = _without_lists(body)
+    found = cells(body) if _FORMS["letters"].fullmatch(body) else []
     return 3 <= len(found) <= _WIDEST and bool(found[0]) and all(map(_FORMS["cell"].fullmatch, found))
 
 
@@ -69,9 +78,11 @@ def is_header(body: str) -> bool:
 
 def cells(body: str) -> list[str]:
     """Return the cells of a row or of a header."""
-    inner = body.strip(" |\r\n")
+    inner = _without_lists(body).strip(" |\r\n")
     inner = inner[1:] if inner.startswith("#") and not inner.startswith("# ") else inner
-    if inner.count("|") > 1:
+    if "  " in inner and _FORMS["blank_in_cell"].search(inner):
+        parts = _FORMS["gap"].split(inner)
+    elif inner.count("|") > 1:
         parts = inner.split("|")
     elif _FORMS["comma"].search(inner):
         parts = _FORMS["comma"].split(inner)
@@ -82,6 +93,10 @@ def cells(body: str) -> list[str]:
     else:
         parts = _FORMS["split"].split(inner)
     return [part.strip() for part in parts]
+
+
+def _without_lists(body: str) -> str:
+    return _FORMS["list"].sub("None", body) if "[" in body and _FORMS["counts"].match(body) else body
 
 
 def _with_empty(inner: str) -> list[str]:
@@ -98,13 +113,15 @@ def _with_empty(inner: str) -> list[str]:
 
 def value(cell: str) -> float | None:
     """Return the number that a cell holds, as printed; None where it holds none."""
+    if ", " not in cell:  # `3 m, 20 s`
+        cell = _FORMS["unit"].sub("", cell.partition(" (")[0]).replace(" ", "")
     try:
-        return parse(_FORMS["unit"].sub("", cell))
+        return parse(cell)
     except ValueError:
         return None
 
 
 def seconds_in(cell: str) -> float:
     """Return the seconds in the unit of time that a cell names; 1 where it names none."""
-    found = _FORMS["unit"].search(cell)
+    found = _FORMS["unit"].search(cell) if ", " not in cell else None
     return {"ms": 1e-3, "m": 60.0, "h": 3600.0}.get(found[1], 1.0) if found else 1.0
