@@ -5,6 +5,7 @@ from functools import cache
 
 import msgspec
 
+from ..grammar import names
 from ..grammar.fields import name_before
 from .assignment import ColumnInRole, SeriesRoles, assign, decided
 from .kept import Chosen, KeptRow, KeptSeries, observe, series_of
@@ -93,6 +94,9 @@ class ColumnSearch:
         often, found = self._assign(state)
         state.step = _chosen(often, found.steps, LEAST_STEP, MARGIN_STEP)
         state.loss = _chosen(often, found.losses, LEAST_LOSS, MARGIN_LOSS)
+        known = [names.meaning(name_before(column.before)) for each in often for column in each.columns]
+        named = sum(meant is not None and meant[0] is names.Meaning.LOSS for meant in known)
+        state.no_loss = named > 1 and (not found.losses or found.losses[0].score < LEAST_LOSS)
 
 
 @cache

@@ -83,6 +83,7 @@ class KeptSeries(msgspec.Struct):
         due: Rows after which the solver looks at them again.
         step: The columns of the training's step; null where none is likely enough.
         loss: Those of its loss.
+        no_loss: Several columns have the name of a loss, and none is likely enough to be the loss.
         settled: Reports state step, speed and loss: nothing is kept any more.
         idle: Lines to skip, because those before added nothing.
         rounds: How often that was so.
@@ -96,6 +97,7 @@ class KeptSeries(msgspec.Struct):
     due: int = FIRST
     step: Chosen | None = None
     loss: Chosen | None = None
+    no_loss: bool = False
     settled: bool = False
     idle: int = 0
     rounds: int = 0

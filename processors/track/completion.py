@@ -95,14 +95,23 @@ def add_columns(
         return metric
     if kept.idle:
         kept.idle = max(0, kept.idle - len(view.lines))
-        return metric
+        return _without_part(metric, state)
     if not columns.observe(zip(view.numbers, view.lines, view.times, strict=True), kept):
-        return metric
+        return _without_part(metric, state)
     counted, lossy = steps(kept), losses(kept)
     completed = _complete(view, state, metric, counted, lossy)
     if completed == metric and kept.seen >= _ROWS:  # skip more lines each time, up to a million
-        state.kept = KeptSeries(idle=4000 << (2 * min(kept.rounds, 4)), rounds=kept.rounds + 1)
-    return completed
+        idle = 4000 << (2 * min(kept.rounds, 4))
+        state.kept = KeptSeries(idle=idle, rounds=kept.rounds + 1, no_loss=kept.no_loss)
+    return _without_part(completed, state)
+
+
+def _without_part(metric: JobMetric | None, state: TrackState) -> JobMetric | None:
+    """Return `metric` without the loss of a part, if several columns have the name of a loss and none is likely to be the loss."""
+    if metric is None or not state.kept.no_loss:
+        return metric
+    rank = min((report.loss_rank for report in state.window if report.has_loss), default=0)
+    return msgspec.structs.replace(metric, loss=None, loss_step=None) if rank == PART_RANK else metric
 
 
 def _complete(

@@ -109,7 +109,8 @@ def growing(window: Sequence[Report]) -> list[str]:
     for key in dict.fromkeys(key for report in window for key in report.times):
         role = key.partition(":")[0]
         values = [report.times[key] for report in window if key in report.times]
-        if (role == "clock" and not _wanders(values)) or (role != "step" and len(values) >= GROWING and _grows(values)):
+        grows = role != "step" and len(values) >= GROWING and _grows(values)
+        if (role == "clock" and not _wanders(values)) or (grows and not _creeps(window, key)):
             found.append(key)
     return sorted(found, key=lambda key: not key.startswith("clock"))
 
@@ -125,6 +126,16 @@ def _grows(values: Sequence[float]) -> bool:
     falls = [(a, b) for a, b in pairwise(values) if a > b]
     restarts = all(b < a / 2 for a, b in falls) and len(falls) * GROWING < len(values)
     return restarts and len(set(values)) >= GROWING
+
+
+def _creeps(window: Sequence[Report], key: str) -> bool:
+    """Return whether a time that grows is an average time of a step: nearly constant, and far too long for the time since the start."""
+    counted = [(report.step, report.times[key]) for report in window if key in report.times and report.step]
+    if len(counted) < GROWING:
+        return False
+    (begin, first), (end, last) = counted[0], counted[-1]
+    grown = last - first
+    return end > begin and last < 600.0 and grown < 0.05 * first and last / end > 10 * grown / (end - begin)
 
 
 def _counts_down(left: Sequence[float]) -> bool:

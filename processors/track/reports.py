@@ -1,6 +1,7 @@
 """Reports: the numbers that one or several lines print about one moment of the training."""
 
 import re
+from collections.abc import Sequence
 from math import inf, isfinite
 
 import msgspec
@@ -50,6 +51,7 @@ class Report(msgspec.Struct, array_like=True, gc=False):
         unnamed: `step` is a bare `k/N`, which may count something else.
         step_name: Name of the counter.
         total: Its end, `N` in `k/N`. Loops with different ends are different loops.
+        evaluated: It holds results of an evaluation too.
         bare: It is a bar without a loss, which may be of an evaluation.
         rank: Rank that a launcher printed before the line.
         ranks: Stated seconds per step of other ranks that report the same step in the same stream.
@@ -57,7 +59,7 @@ class Report(msgspec.Struct, array_like=True, gc=False):
         left: Seconds that remain, as the log expects.
         epoch_name: Name of the epoch's counter.
         epoch_total: Its end, `N` in `epoch k/N`.
-        repeats: Lines of its shape that named its step again.
+        repeats: Lines of its shape that named its step again, with another loss.
     """
 
     line: int
@@ -79,6 +81,7 @@ class Report(msgspec.Struct, array_like=True, gc=False):
     unnamed: bool = False
     step_name: str = ""
     total: int | None = None
+    evaluated: bool = False
     bare: bool = False
     rank: int | None = None
     ranks: dict[int, float] = {}
@@ -102,6 +105,7 @@ def key_of(field: Field) -> str:
 def read(fields: LineFields, line: int, offset: int, time: float, text: str) -> Report | None:
     """Return the report of a single line, or None where it holds none of the fields of one."""
     report = Report(line, offset, time, text[:160].strip(), fields.layout.shape, stamp=fields.stamp, rank=fields.rank)
+    report.evaluated = fields.layout.evaluated
     found = False
     for field, value in fields.values:
         found |= _add_field(report, field, value)
@@ -233,7 +237,7 @@ def _join_fields(report: Report, line: Report) -> None:
     if line.times and line.rates and not report.times:
         report.rates = {}  # the speed in the line of the step time belongs to it
     again = line.shape == report.shape
-    report.repeats += again and line.step is not None
+    report.repeats += again and line.step is not None and line.loss != report.loss
     if "timestep" in line.step_name and line.step_name != report.step_name:
         report.step, report.step_name = line.step, line.step_name  # what the speed in the same block counts
     for name in _MERGED:
@@ -255,7 +259,7 @@ def _merge(old: dict[str, float], new: dict[str, float], *, again: bool) -> dict
 
 def add(window: list[Report], line: Report, fragment: bool, limit: int) -> None:  # a pair from the scan
     """Add a line to the newest reports: to the last of them, or as one more; the oldest are dropped. A new run starts anew."""
-    if window and _is_continued(window[-1], line, fragment=fragment):
+    if window and _is_continued(window[-1], line, fragment=fragment) and not _ends_again(window, line):
         _join(window[-1], line)
         return
     if line.rank is not None and (line.step is not None or line.epoch is not None):
@@ -268,6 +272,19 @@ def add(window: list[Report], line: Report, fragment: bool, limit: int) -> None:
         window.clear()
     window.append(line)
     del window[:-limit]
+
+
+def _ends_again(window: Sequence[Report], line: Report) -> bool:
+    """Return whether `line` is the last of a loop, and the newest report that of another: `40/40 - 2s - loss: 0.53`, one an epoch.
+
+    A bar may be drawn more than once at its last step, and other lines if their steps were repeated before.
+    """
+    before = window[-1]
+    if line.step is None or not (line.step == line.total == before.step) or line.total == 1 or BAR in line.times:
+        return False
+    other_loss = line.has_loss and before.has_loss and line.loss != before.loss
+    is_same = line.shape == before.shape and line.rank == before.rank
+    return other_loss and is_same and not any(report.repeats for report in window[-_LOOK_BACK:])
 
 
 def _falls_back(earlier: Report, later: Report) -> bool:

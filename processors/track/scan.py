@@ -15,6 +15,20 @@ def is_bare_bar(line: str) -> bool:
     return "poch" not in head and "rain" not in head
 
 
+def step_time_of_bar(bar: Report, step: int | None, epoch: float | None) -> float | None:
+    """Return the seconds per step of a bar at `step`, or at the end of `epoch`; None for another bar.
+
+    A bar that ended at the step itself may count anything: epochs, batches of an evaluation.
+    """
+    if not step or not bar.step or bar.total is None:
+        return None
+    ended, epochs = bar.step == bar.total, epoch or 0.0
+    if not (epochs > 1 and step == epochs * bar.total if ended else step == bar.step):
+        return None
+    stated = (seconds for key, seconds in bar.times.items() if key.startswith("step:"))
+    return 1 / bar.step_rate if bar.step_rate else next(stated, None)
+
+
 class Scan:
     """Collects lines, newest first.
 

@@ -24,6 +24,7 @@ class TrackState(msgspec.Struct):
         events: The newest events, in a log that prints when training begins and ends.
         kept: The newest numbers of its templates, as long as reports leave something open.
         format: Its frequent templates, and the known format that is applied to them.
+        bar: The newest bar without a loss; null before the first that was needed.
         reported_at: Arrival of the newest report that a metric with a speed was made of, in seconds since 1970; 0 where it had none.
     """
 
@@ -38,4 +39,5 @@ class TrackState(msgspec.Struct):
     events: EventState = msgspec.field(default_factory=EventState)
     kept: KeptSeries = msgspec.field(default_factory=KeptSeries)
     format: FormatState = msgspec.field(default_factory=FormatState)
+    bar: Report | None = None
     reported_at: float = 0.0

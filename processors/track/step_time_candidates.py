@@ -221,7 +221,15 @@ def _finest(found: list[StepTimeCandidate], window: Sequence[Report]) -> list[St
 
 def _rounding(candidate: StepTimeCandidate, window: Sequence[Report]) -> float:
     """Return the largest relative error of a printed speed that its number of decimals allows."""
-    printed = [report.times.get(candidate.key) if candidate.key else report.step_rate for report in window]
+    return _rounding_of([report.times.get(candidate.key) if candidate.key else report.step_rate for report in window])
+
+
+def rate_rounding(window: Sequence[Report]) -> float:
+    """Return the largest relative error of the printed steps a second; 0 where none are printed."""
+    return _rounding_of([report.step_rate for report in window])
+
+
+def _rounding_of(printed: Sequence[float | None]) -> float:
     values = [value for value in printed if value]
     decimals = max((len(f"{value:.10f}".rstrip("0").partition(".")[2]) for value in values), default=0)
     return 0.5 * 10.0**-decimals / median(values) if values else 0.0

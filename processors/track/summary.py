@@ -12,6 +12,7 @@ from ..grammar.extractor import read_layout
 from ..grammar.numbers import NUMBER
 from ..grammar.prefix import strip_prefix
 from ..grammar.units import SAMPLES, UNNAMED
+from .counters import CORRECTIONS, FEW, main_shape
 from .pace import ObservedStepTime, counted_throughput, paces, pairs, stated_throughput, steps_between
 from .reports import BAR, Report
 from .step_time_candidates import THRESHOLD, StepTimeCandidate, candidates, is_close, reference, unsteady
@@ -20,8 +21,6 @@ SHORTEST_S, LONGEST_S = 1e-9, 366 * 86_400.0
 """Limits of a step, in seconds: a nanosecond and a year."""
 ENOUGH = 3
 """Lines of one shape that are no summary."""
-FEW = 4
-"""One report in so many must hold a number before it is taken for that of the training loop."""
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -81,8 +80,9 @@ def _is_plain(text: str) -> bool:
 
 def summarise(window: Sequence[Report]) -> Summary:
     """Return the numbers of the reports of one run, oldest first. `window` is not empty."""
-    window = _main_loop(window)
-    shape = _main_shape(window)
+    for correct in CORRECTIONS:
+        window = correct(window)
+    shape = main_shape(window)
     main = [report for report in window if report.shape == shape]
     last = _last_of_bar(window, main)
     newest_first = [*last, *main[::-1], *window[::-1]]
@@ -132,33 +132,6 @@ def summarise(window: Sequence[Report]) -> Summary:
         left_s=counted.left if counted else None,
         loss_step=lossy.step if lossy else None,
     )
-
-
-def _main_loop(window: Sequence[Report]) -> Sequence[Report]:
-    """Return `window` without the reports of other loops: they count to another end, and print no loss.
-
-    Of two loops that print the same (training and evaluation under one bar) the longer is the training.
-    """
-    if all(report.total is None for report in window):
-        return window
-    shape = _main_shape(window)
-    main = [report for report in window if report.shape == shape]
-    ends = Counter(report.total for report in main if report.total is not None)
-    often = [total for total, count in ends.items() if count * FEW >= len(main)]
-    if not often:
-        return window
-    end = max(often)
-    return [report for report in window if report.total in (None, end) or (report.has_loss and report.shape != shape)]
-
-
-def _main_shape(window: Sequence[Report]) -> int:
-    """Return the shape of most reports; of two, the one with a step, then the newer one."""
-    counts = Counter([report.shape for report in window])
-    if len(counts) == 1:
-        return window[0].shape
-    counted = {report.shape for report in window if report.step is not None}
-    newest = {report.shape: place for place, report in enumerate(window)}
-    return max(counts, key=lambda shape: (shape in counted, counts[shape], newest[shape]))
 
 
 def _is_of_rate(seconds: float, clocks: Sequence[ObservedStepTime], throughput: float | None, unit: str | None) -> bool:

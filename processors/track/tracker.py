@@ -23,9 +23,10 @@ from .format_candidates import combine
 from .metric import Printed, make_metric, metric_before
 from .not_finite import begins_at
 from .reports import Report, add, read
-from .scan import Scan, is_bare_bar
+from .scan import Scan, is_bare_bar, step_time_of_bar
 from .section_scope import SectionScope
 from .state import TrackState
+from .step_time_candidates import rate_rounding
 from .summary import agree, within_reach
 
 REPORTS = 20
@@ -174,7 +175,24 @@ class MetricTracker:
             metric = msgspec.structs.replace(metric, evidence=[*metric.evidence, view.evidence(began)])
         has_speed = metric.step_time_s is not None or metric.throughput is not None
         state.reported_at = state.window[-1].time if has_speed else 0.0  # until the first speed no report waits
+        if not has_speed or (metric.method == "rate" and rate_rounding(state.window) >= 0.01):
+            return self._with_speed_of_bar(view, state, metric)
         return metric
+
+    def _with_speed_of_bar(self, view: ClassifiedChunk, state: TrackState, metric: JobMetric) -> JobMetric:
+        """Return `metric` with the speed of the newest bar, if that counts the steps of the reports and does not contradict their speed.
+
+        Reports may name their step and no time, or a speed in few digits: 0.005 it/s for 218.03 s/it.
+        """
+        place = next((place for place in _newest_first(view) if is_bare_bar(view.lines[place])), None)
+        state.bar = (None if place is None else self._read(view, state, place)[0]) or state.bar
+        seconds = step_time_of_bar(state.bar, metric.step, metric.epoch) if state.bar else None
+        if seconds is None:
+            return metric
+        if metric.step_time_s is None:
+            return msgspec.structs.replace(metric, step_time_s=seconds, method="rate", confidence=0.6)
+        is_same = abs(seconds / metric.step_time_s - 1) <= rate_rounding(state.window)
+        return msgspec.structs.replace(metric, step_time_s=seconds) if is_same else metric
 
     def _scan(
         self, view: ClassifiedChunk, state: TrackState, foreign: Callable[[int], bool]

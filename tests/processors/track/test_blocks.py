@@ -39,6 +39,34 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ),
         {"step": 25600, "throughput": 128.0},
     ),
+    "an epoch before a colon, behind the name of a node": (
+        lines(
+            lambda i: (
+                f"[gpu7] {clock(10 * i)} (loop:81) INFO: {1 + i // 2}epoch:train:{1 + i % 2 * 40}-{40 + i % 2 * 40}batch:"
+                f" optim_step_time=0.19, loss={loss(i):.3f}"
+            )
+        ),
+        {"step": 40, "epoch": 21.0, "loss": 2.2, "step_time_s": 0.25},
+    ),
+    "epochs in brackets": (
+        lines(lambda i: f"INFO:fit:[{10 * i} epochs]: TRAIN:[loss={loss(i):.4f}]"),
+        {"epoch": 400.0, "step": None, "loss": 2.2},
+    ),
+    "a bar of four lines with rows of a table between": (
+        [
+            "epoch       iteration   main/loss   lr          elapsed_time",
+            *lines(
+                lambda i: [
+                    *([f"\x1b[4A\x1b[J{i // 20:<12}{5 * i:<12}{loss(i):<24.4f}{i * 1.25:.3f}"] if i % 5 == 0 else []),
+                    "\x1b[J     total [######............................................] 12.00%",
+                    "this epoch [#########################.........................] 50.00%",
+                    f"{5 * i:10} iter, {i // 20} epoch / 9 epochs",
+                    "     4.000 iters/sec. Estimated time to finish: 0:00:10.5",
+                ]
+            ),
+        ],
+        {"step": 200, "step_time_s": 0.25, "loss": 2.2},
+    ),
     "times of parts of the loss": (
         [
             *lines(lambda i: f"step {i} loss {loss(i):.4f}"),

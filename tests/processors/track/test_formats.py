@@ -64,6 +64,10 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f"{10 * i}:\tlearn: {loss(i):.7f}\ttest: 0.62\ttotal: {1.2 * i:.3g}s\tremaining: 1m {50 - i}s"),
         {"step": 400, "step_time_s": 0.12},
     ),
+    "boosting by messages": (
+        lines(lambda i: f"[Boost] [Info] {i * 0.25:.6f} seconds elapsed, finished iteration {i}"),
+        {"step": 40, "step_time_s": 0.25},
+    ),
     "columns": (
         lines(
             lambda i: f"{i}           {600 * i}         {loss(i):.6f}    0.2                   {30.0 * i:.3f}       ",
@@ -131,6 +135,14 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
     "a bar that only counts": (
         lines(lambda i: f"train: {16 * i}it [00:{i:02}, 16.00it/s, loss={loss(i):.3f}]\r"),
         {"step": 640, "step_time_s": 0.0625, "loss": 2.2},
+    ),
+    "a number before each line": (
+        lines(
+            lambda i: (
+                f" {i}: {loss(i) + 0.1:.6f}, {loss(i):.6f} avg loss, 0.001000 rate, 2.{500 + i} seconds, {64 * i} images"
+            )
+        ),
+        {"step": 40, "step_time_s": 2.53, "loss": 2.2},
     ),
     "an epoch's time": (
         lines(

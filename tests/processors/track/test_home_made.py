@@ -28,6 +28,10 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ["    step    loss      lr   sec", *(f"{i:8} {loss(i):7.4f} 1.0e-03 0.370" for i in range(1, 41))],
         {"step": 40, "loss": 2.2, "step_time_s": 0.37},
     ),
+    "hours": (
+        [f"train_loss={loss(i):.4f} step={20 * i} hours={i * 7.4 / 3600:.5f}" for i in range(1, 41)],
+        {"step": 800, "loss": 2.2, "step_time_s": 0.37},
+    ),
     "over the last": (
         [f"avg step time over last 20: 0.370s, step {20 * i}, loss {loss(i):.4f}" for i in range(1, 41)],
         {"step": 800, "loss": 2.2, "step_time_s": 0.37},
@@ -105,6 +109,10 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
             for i in range(1, 41)
         ],
         {"step": 400, "loss": -2.2},
+    ),
+    "batch and data times": (
+        [f"Train: [3/4][{i}/100] Data 0.003 (0.004) Batch 0.370 (0.368) Remain 00:{50 - i:02} loss: {loss(i):.4f}" for i in range(1, 41)],
+        {"step": 40, "loss": 2.2, "step_time_s": 0.37},
     ),
     "updates": (
         [f"num_updates {10 * i}: loss {loss(i):.4f}; 0.37 s/upd" for i in range(1, 41)],

@@ -12,6 +12,16 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f"[HPC][INFO]: Iter: {500 * i} Time(500 iters): {2.5 + i % 2 / 50:.4f}s Loss: {loss(i):.5f}"),
         {"step": 20000, "step_time_s": 0.00502, "loss": 2.2},
     ),
+    "so many steps took": (
+        lines(
+            lambda i: [
+                f"[worker 0]({200 * i}/9000) average neg_loss: 0.{i}",
+                f"[worker 0]({200 * i}/9000) average loss: {loss(i):.3f}",
+                "[worker 0] 200 steps take 7.600 seconds",
+            ]
+        ),
+        {"step": 8000, "step_time_s": 0.038, "loss": 2.2},
+    ),
     "an elapsed time of each step": (
         lines(lambda i: [f"Iteration: \t {i}", f"Loss: \t {loss(i)}", f"Elapsed time\t {90 + i % 3} seconds"]),
         {"step": 40, "step_time_s": 91.0, "loss": 2.2},
@@ -24,6 +34,14 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
             )
         ),
         {"step": 800, "step_time_s": 1.0, "loss": 2.2},
+    ),
+    "step and seconds in brackets": (
+        lines(lambda i: f"> [{10 * i} | {17.5 * i:.2f}] loss={loss(i):.2f} avg=2.61"),
+        {"step": 400, "step_time_s": 1.75, "loss": 2.2},
+    ),
+    "a column of steps": (
+        lines(lambda i: f"   {i:2d} 4.3{i % 3} s run, {loss(i):.4f} loss, 0.0000001 LR, 640.43 GB used"),
+        {"step": 40, "step_time_s": 4.31, "loss": 2.2},
     ),
     "epoch and step at the start": (
         lines(lambda i: f"[  3]    {10 * i} || B: 3.4 | C: 2.9 || ETA: 2 days, 4:31:22 || timer: 1.3{i % 3}"),
@@ -60,6 +78,42 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ),
         {"step": 40, "step_time_s": 0.25},
     ),
+    "an evaluation that draws more than the training about it": (
+        [
+            *(f" {k}%|#####     | {k}/60 [00:{k // 8:02d}<00:04,  8.00it/s]" for k in range(1, 61)),
+            "      100%|##########| 900/900 [31:30<00:00,  2.00s/it]",
+            "100%|##########| 60/60 [00:07<00:00,  8.00it/s]",
+            "      100%|##########| 900/900 [31:31<00:00,  2.10s/it]",
+            "{'train_runtime': 1891.2, 'train_loss': 0.7331, 'epoch': 3.0}",
+        ],
+        {"step": 900, "step_time_s": 2.05, "loss": 0.7331},
+    ),
+    "reports that name the step of the bar beside them": (
+        lines(
+            lambda i: [
+                f" {i}%|##   | {10 * i}/600 [00:{2 * i // 3:02d}<01:58,  8.00it/s]",
+                f"{{'loss': {loss(i):.4f}, 'learning_rate': 4.5e-05, 'global_step': {10 * i}, 'epoch': {i / 15:.2f}}}",
+            ]
+        ),
+        {"step": 400, "step_time_s": 0.125, "loss": 2.2},
+    ),
+    "a bar of each epoch": (
+        lines(
+            lambda i: [
+                "100%|##########|80/80[00:20<00:00, 4.00it/s]",
+                f"Epoch {i} (global_step {80 * i}) finished, loss: {loss(i):.3f}",
+            ]
+        ),
+        {"step": 3200, "step_time_s": 0.25, "epoch": 40.0},
+    ),
+    "step and clock between dashes": (
+        lines(
+            lambda i: (
+                f"INFO - 11/07/19 {clock(50 * i)[11:19]} - 0:{i:02d}:18 -  {100 * i} -  43.0 sent/s - MLM:  1.9930 - "
+            )
+        ),
+        {"step": 4000, "step_time_s": 0.5, "throughput": 43.0},
+    ),
     "a speed before the only step": (
         ["INFO:root:global_step/sec: 8.0", f"INFO:root:loss = {loss(1):.4f}, step = 300 (12.500 sec)"],
         {"step": 300, "step_time_s": 0.125},
@@ -76,6 +130,10 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f"{clock(2 * i)[:19]} step {100 * i} tok/s 12,345 loss {loss(i):.3f} mfu 45%"),
         {"step": 4000, "throughput": 12345.0, "step_time_s": 0.02, "loss": 2.2},
     ),
+    "a loss after so many": (
+        lines(lambda i: f"Loss after {50 * i} iterations: {loss(i):.3f} (1.0{i % 3} seconds for 50 iterations)"),
+        {"step": 2000, "step_time_s": 0.0202, "loss": 2.2},
+    ),
     "a loss in brackets behind a time": (
         lines(lambda i: f"100 iterations in 23.1{i % 3}s (loss={loss(i):.3f}, step={100 * i})"),
         {"step": 4000, "step_time_s": 0.2311, "loss": 2.2},
@@ -87,6 +145,10 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
     "a time that nobody would wait for": (
         lines(lambda i: f"Epoch [1/5], Step [{100 * i}/9000], Loss: {loss(i):.4f}, Time: {30 + i % 3 / 10:.1f}s"),
         {"step": 4000, "step_time_s": 0.301, "loss": 2.2},
+    ),
+    "seconds for a hundred it": (
+        lines(lambda i: f"{100 * i}: loss {loss(i):.3f} 25.0{i % 3} s/100it"),
+        {"step": 4000, "step_time_s": 0.25, "loss": 2.2},
     ),
     "a unit in brackets before a loss": (
         lines(lambda i: f"Global step: {10 * i} (5.0{i % 3} sec/step) loss: {loss(i):.4f}"),
@@ -131,6 +193,15 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
             "| loss           | 20.1  |",
         ],
         {"step": 7, "throughput": 26.0, "loss": 20.1},
+    ),
+    "seconds elapsed, so many finished": (
+        lines(
+            lambda i: [
+                f"[Tree] Iteration:{i}, training's log loss: {loss(i):.4f}",
+                f"[Tree] {0.25 * i:.4f} seconds elapsed, finished {i} iteration",
+            ]
+        ),
+        {"step": 40, "step_time_s": 0.25, "loss": 2.2},
     ),
     "an epoch, a step and rates of learning": (
         lines(lambda i: f"{clock(2 * i)[:23]} - INFO: <epoch: 8, iter: {i},{200:03d}, lr:2.5e-05> l_pix: 1.48e-03"),

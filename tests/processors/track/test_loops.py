@@ -6,6 +6,25 @@ from .expecting import clock, expect_however_cut, track
 from .test_formats import lines, loss
 
 FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
+    "micro-batches, and a line for each step": (
+        [
+            line
+            for s in range(140, 181)
+            for line in (
+                *(f"[{clock(4 * s + k)}] mb {k}/4 loss {loss(s):.4f}" for k in range(4)),
+                f"[{clock(4 * s + 3)}] opt_step={s} loss={loss(s):.4f} lr=1e-4",
+            )
+        ],
+        {"step": 180, "step_time_s": 4.0},
+    ),
+    "micro-batches, and the number of each step alone": (
+        [
+            line
+            for s in range(1, 41)
+            for line in (*(f"mb {k}/4 loss {loss(s):.4f}" for k in range(1, 5)), f"opt_step={s}")
+        ],
+        {"step": 40, "loss": 2.2},
+    ),
     "a step of micro-batches and the optimizer's": (
         lines(lambda i: f"step {i % 4 + 1}/4 loss {loss(i):.4f} opt_step={i // 4 + 140}"),
         {"step": 150, "loss": 2.2},
@@ -26,9 +45,38 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f"Epoch: [3][{20 * i}]\tTime 0.250 (0.26)\tLoss {loss(i):.4f} (2.5)"),
         {"step": 800, "step_time_s": 0.25, "epoch": 3.0, "loss": 2.2},
     ),
+    "epoch over step": (
+        lines(lambda i: f"[{clock(5 * i)}] epoch/iter: 4/{20 * i}  total_loss: {loss(i):.3f}  time: 0.2500"),
+        {"step": 800, "epoch": 4.0, "step_time_s": 0.25, "loss": 2.2},
+    ),
+    "the end that counts": (
+        lines(lambda i: f"{clock(50 * i)} DEBUG TRAIN Batch 2/{100 * i} loss {loss(i):.6f} lr 0.0003"),
+        {"step": 4000, "epoch": 2.0, "step_time_s": 0.5, "loss": 2.2},
+    ),
     "an epoch and a step in one list": (
         lines(lambda i: f'LOG {{"elapsed": {2.5 * i:.2f}, "step": [1, {10 * i}], "data": {{"loss": {loss(i):.4f}}}}}'),
         {"step": 400, "loss": 2.2},
+    ),
+    "one line an epoch, at its last step": (
+        [
+            line
+            for e in range(1, 31)
+            for line in (
+                f"Epoch {e}/30",
+                f"40/40 - 2s - {49 + e % 3}ms/step - accuracy: 0.{50 + e} - loss: {loss(e):.4f}",
+            )
+        ],
+        {"step": 40, "step_time_s": 0.05, "epoch": None, "loss": 2.4, "reports": 20},
+    ),
+    "many lines an epoch, the last epoch, too": (
+        [f"[{e}/4] loss: {loss(8 * e + k):.4f}, 0.5 steps/s" for e in range(1, 5) for k in range(30)],
+        {"step": None, "epoch": 4.0, "step_time_s": 2.0},
+    ),
+    "a bar of one epoch that counts inside": (
+        lines(
+            lambda i: f"100%|##########| 1/1 [{2 * i // 60:02}:{2 * i % 60:02}<00:00, loss={loss(i):.4f}, 0.5 steps/s]"
+        ),
+        {"step": None, "epoch": 1.0, "step_time_s": 2.0, "loss": 2.2},
     ),
     "an evaluation under the same bar": (
         [
@@ -62,6 +110,14 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ),
         {"step_time_s": 0.2},
     ),
+    "a bar by percent, counter and clock": (
+        lines(
+            lambda i: (
+                f"\r{2 * i:3d}% ({2 * i} of 80) |{'#' * (i // 2):<20}| Elapsed Time: 0:{i:02d}:00 ETA:   0:{40 - i:02d}:00"
+            )
+        ),
+        {"step": 80, "step_time_s": 30.0},
+    ),
     "a step of 0 before a bar without a loss": (
         [
             "[Rank 0] step=0, skipped=0, lr=[0.001], mom=[[0.9, 0.999]]",
@@ -85,6 +141,10 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ),
         {"step": 40, "step_time_s": 0.5, "loss": 2.2},
     ),
+    "what remains": (
+        lines(lambda i: f"\rTraining  [{'#' * (i // 2):-<20}]  {i}/40  00:0{(40 - i) // 60}:{(40 - i) % 60:02d}"),
+        {"step": 40, "step_time_s": None},
+    ),
     "epochs without the word": (
         lines(lambda i: f"[{i}/60] train loss {loss(i):.4f}, val loss {loss(i) + 0.3:.4f}, took 41.2s"),
         {"step": None, "epoch": 40.0, "step_time_s": None, "loss": 2.2},
@@ -96,6 +156,10 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
             )
         ),
         {"step": 2000, "step_time_s": 1.271},
+    ),
+    "the size of a batch": (
+        lines(lambda i: f"tick {i}  kimg {6.1 * i:.1f}  minibatch 32  time {i}m 40s  sec/tick 652.4   sec/kimg 108.45"),
+        {"step": None, "throughput": 9.221, "throughput_unit": "samples/s"},
     ),
     "time since the epoch began": (
         lines(
@@ -178,6 +242,13 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
             ]
         ),
         {"throughput": 1024.0, "step_time_s": None},
+    ),
+    "a cut line": (
+        [
+            *lines(lambda i: f"Epoch [1][{50 * i}/9999] time: 1.870, loss_cls: 0.3341, loss: {loss(i):.4f}"),
+            "Epoch [1][2050/9999] time: 1.870, loss_cls: 0.3",
+        ],
+        {"step": 2050, "loss": 2.2, "step_time_s": 1.87},
     ),
     "an evaluation that counts as well": (
         [

@@ -32,6 +32,24 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f"node1:{i % 2} | step {i}/40 | loss {loss(i):.4f} | 605.{i % 3} ms/step | 0.53 MFU"),
         {"step": 40, "step_time_s": 0.606},
     ),
+    "a warning that mentions memory, glued to a bar": (
+        lines(
+            lambda i: (
+                f"{i:3d}%|##   | {i}/100 [{2 * i // 60:02}:{2 * i % 60:02}<03:00,  2.00s/it, loss={loss(i):.2f}]"
+                f"[{clock(2 * i)}] [WARNING] [step.py:9:run] the cache was flushed to free memory"
+            )
+        ),
+        {"step": 40, "loss": 2.2, "step_time_s": 2.0},
+    ),
+    "a warning glued into a bar": (
+        lines(
+            lambda i: (
+                f"{i:3d}%|##   | {i}/100 [{2 * i // 60:02}:{2 * i % 60:02}<03:00,  2.00s/it"
+                f"keeper: WARNING step {i} was told again, error ignored"
+            )
+        ),
+        {"step": 40, "step_time_s": 2.0},
+    ),
     "several names before as many numbers": (
         lines(lambda i: f"Batch: {50 * i}/9000, loss box/class/total=0.31/0.25/{loss(i):.4f}, grad_norm=2.1"),
         {"step": 2000, "loss": 2.2},
@@ -39,6 +57,10 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
     "a counter and its end, each by its name": (
         lines(lambda i: f"Round 3, step/total_step: {5 * i}/600 {5 * i / 6:.2f}% loss:{loss(i):.4f}"),
         {"step": 200, "loss": 2.2},
+    ),
+    "two counters before their numbers": (
+        lines(lambda i: f"Epoch/Iter: 3/{10 * i} train/val loss: {loss(i):.4f}/9.1"),
+        {"step": 400, "epoch": 3.0, "loss": 2.2},
     ),
     "a date in a column": (
         [
@@ -124,6 +146,13 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f"\r {i}%|{'#' * (i // 8):<5}| {i}/100 [{i:02}:00<59:00, 60.00s/candidate]"),
         {"step": 40, "step_time_s": 60.0, "method": "rate"},
     ),
+    "a short bar of a preparation": (
+        [
+            *(f"\r{25 * k}%|####| {k}/4 [00:00<00:00, 510.0it/s]" for k in range(5)),
+            *lines(lambda i: f"train_loss={loss(i):.4f}, LR=0.01")[:9],
+        ],
+        {"step": None, "step_time_s": None, "loss": loss(9)},
+    ),
     "a counter before a dash": (
         lines(lambda i: f"  {20 * i:5d} -  0.04 s - loss {loss(i):.3f} - 512.0 words/s"),
         {"step": 800, "throughput": 512.0, "loss": 2.2},
@@ -139,6 +168,15 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
     "no number before the time of a step": (
         lines(lambda i: f"epoch 3 update {i} loss nan step time: 0.25 s"),
         {"step": 40, "step_time_s": 0.25, "loss": None, "loss_not_finite": True},
+    ),
+    "a table with units in its cells": (
+        lines(
+            lambda i: (
+                f"{50 * i} ({i / 2:.2f}%)        {40 + i % 3}.250 ms            {9 - i // 5} m, 12 s, 40.5 ms     {2 + i % 2}.25 M"
+            ),
+            head=["Step (% Done)      Train Iter (time)    ETA (time)           Train Rays / Sec", "-" * 80],
+        ),
+        {"step": 2000, "step_time_s": 0.04125, "throughput": 2.75e6, "throughput_unit": "samples/s"},
     ),
     "bullets between fields": (
         lines(

@@ -56,6 +56,15 @@ def test_reports_that_leave_no_doubt_end_the_search() -> None:
     assert not state.kept.templates
 
 
+def test_which_of_several_parts_is_the_loss_stays_open() -> None:
+    form = "<rollout_update={}/200 - rollout_boxloss={:.3f} - rollout_mlmloss={:.3f} - rollout_l={:.3f}>"
+    lines = [form.format(i, 1 / i, 0.2 / i, 1.2 / i) for i in range(1, COUNT)]
+    metric, state = track(lines, times=[1e9 + 0.5 * i for i in range(1, COUNT)])
+    assert state.kept.no_loss
+    assert metric is not None
+    assert metric.loss is None
+
+
 @pytest.mark.parametrize(("name", "throughput"), [("throughput", None), ("samples/s", 64.0)])
 def test_a_rate_that_names_nothing_is_left_out_beside_the_step_time(name: str, throughput: float | None) -> None:
     lines = [f"step {i} loss {1 / i:.4f} step_time 0.5 s {name} 64.0" for i in range(1, COUNT)]
@@ -68,3 +77,12 @@ def test_a_rate_that_names_nothing_is_told_where_it_is_the_only_speed() -> None:
     metric, _ = track([f"epoch {i} loss {1 / i:.4f} throughput 64.0" for i in range(1, COUNT)])
     assert metric is not None
     assert (metric.throughput, metric.throughput_unit) == (64.0, "samples/s")
+
+
+def test_a_bare_rate_beside_a_counter_of_steps_is_no_throughput() -> None:
+    lines = [f"after {5 * i} updates the loss is {1 / i:.4f} (10.0/s)" for i in range(1, COUNT)]
+    metric, _ = track(lines, times=[1e9 + 0.5 * i for i in range(1, COUNT)])
+    assert metric is not None
+    assert metric.step == 5 * (COUNT - 1)
+    assert metric.step_time_s == pytest.approx(0.1)
+    assert metric.throughput is None

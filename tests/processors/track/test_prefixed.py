@@ -42,6 +42,25 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ],
         {"step": 800, "loss": 2.2, "step_time_s": 0.25},
     ),
+    "a box of pairs behind a stamp and a name in brackets": (
+        lines(
+            lambda i: _behind(
+                f"{clock(5 * i)} INFO [learner-3] ",
+                [
+                    BOX,
+                    "| time/         |          |",
+                    f"|    fps        | {4096:<8} |",
+                    f"|    iterations | {i:<8} |",
+                    f"|    total_timesteps | {20480 * i:<8} |",
+                    "| train/        |          |",
+                    f"|    loss       | {loss(i):<8.4f} |",
+                    f"|    n_updates  | {10 * i:<8} |",
+                    BOX,
+                ],
+            )
+        ),
+        {"step": 819200, "loss": 2.2, "throughput": 4096.0},
+    ),
     "a counter with its end, and a line of times": (
         lines(
             lambda i: [

@@ -12,7 +12,6 @@ AMBIGUOUS = {
     "micro-batches in words": ("step", lambda i: f"micro-batch {i % 8 + 1} of 8 | loss: {loss(i):.4f}"),
     "micro-batches with a colon": ("step", lambda i: f"micro_batch: {i % 8 + 1}/8, loss: {loss(i):.4f}, 3.1 it/s"),
     "steps of accumulation": ("step", lambda i: f"accum {i % 16 + 1}/16 loss {loss(i):.4f}"),
-    "two counters before their numbers": ("step", lambda i: f"Epoch/Iter: 3/{10 * i} loss: {loss(i):.4f}"),
     "the step before the epoch": ("step", lambda i: f"step/epoch {10 * i}/3 loss {loss(i):.4f}"),
     "two counters in brackets": ("step", lambda i: f"[Epoch/Batch] 3/{10 * i} loss {loss(i):.4f}"),
     "the size of a batch": ("step", lambda i: f"loss {loss(i):.4f} minibatch 32 lr 0.001"),
@@ -41,6 +40,57 @@ def test_number_that_can_be_read_in_two_ways_is_null(name: str) -> None:
 
 
 CERTAIN: dict[str, tuple[list[str], dict[str, object]]] = {
+    "two counters before their numbers": (
+        lines(lambda i: f"Epoch/Iter: 3/{10 * i} loss: {loss(i):.4f}"),
+        {"step": 400, "epoch": 3.0, "loss": 2.2},
+    ),
+    "a loss between two steps": (
+        lines(lambda i: f"loss between iterations {100 * i - 100} and {100 * i}: {loss(i):.4f}"),
+        {"step": 4000, "loss": 2.2},
+    ),
+    "steps with an evaluation in each line": (
+        lines(lambda i: f"[{100 * i}/9000] train loss {loss(i):.4f} val loss {loss(i) + 0.2:.4f}"),
+        {"step": 4000, "epoch": None, "loss": 2.2},
+    ),
+    "a running average that grows": (
+        lines(lambda i: f"step {10 * i} loss {loss(i):.4f} time {1.2 + i / 1000:.4f}"),
+        {"step": 400, "step_time_s": 1.23},
+    ),
+    "a number and a colon before each line": (
+        lines(lambda i: f"{i}: loss {loss(i):.4f} lr 0.01"),
+        {"step": 40, "loss": 2.2},
+    ),
+    "lists in cells between tabs": (
+        [
+            "steps\tepisodes\telapsed\taverage_v\taverage_loss",
+            *lines(lambda i: f"{500 * i}\t{3 * i}\t{5.0 * i:.3f}\t[{'- '[i % 2]}1.25]\t{loss(i):.4f}"),
+        ],
+        {"step": 20000, "step_time_s": 0.01, "loss": 2.2},
+    ),
+    "a table with the name of the program at the margin": (
+        [
+            line
+            for i in range(1, COUNT + 1)
+            for line in (
+                f"{'Step (% Done)':<20}{'Train Iter (time)':<21}{'Train Rays / Sec':<41}console.py:604",
+                f"{'-' * 83:<99}console.py:554",
+                f"{f'{50 * i} ({i / 2:.2f}%)':<20}{f'4{i % 3}.250 ms':<21}{f'{2 + i % 2}.25 M':<41}console.py:566",
+            )
+        ],
+        {"step": 2000, "step_time_s": 0.04125, "throughput": 2.75e6},
+    ),
+    "the name of a function and a line number before the message": (
+        lines(lambda i: f"2025-11-25 03:{i:02}:00.250 | INFO     | lib.core.loop:after_iter:238 - iter: {10 * i}/900, loss: {loss(i):.4f}"),
+        {"step": 400, "step_time_s": 6.0, "loss": 2.2},
+    ),
+    "averages of a loss and of its parts": (
+        [
+            line
+            for i in range(1, COUNT + 1)
+            for line in (f"({200 * i}/9000) average neg_loss: 0.{i}", f"({200 * i}/9000) average loss: {loss(i):.4f}")
+        ],
+        {"step": 8000, "loss": 2.2},
+    ),
     "a step among micro-batches": (
         [line for s in range(1, COUNT + 1) for line in (f"mb {s % 4}/4 loss {loss(s):.4f}", f"step {s} loss {loss(s):.4f}")],
         {"step": 40, "loss": 2.2},
