@@ -23,6 +23,9 @@ _FORMS = {
     # A row that begins with a counter, and lists in it: which of their numbers is meant is unknown.
     "counts": re.compile(r"\s*\d+(?:\s{2,}|\t|,)"),
     "list": re.compile(r"\[[^\[\]A-Za-df-z]*\]"),
+    # A mark that a value rose, fell or is the best so far.
+    "mark": re.compile(r"(?<=\d) [▲▼△▽↑↓✓✔★*](?=\s|$)"),
+    "thousands": re.compile(r"(?<=\d),(?=\d{3}(?:,\d{3}){0,6}(?:\s|$))"),
     "blank_in_cell": re.compile(r"\d (?:[smhkKMG(]|ms)"),
     "hole": re.compile(r"\d {8,}[-+\d]"),
     "gap": re.compile(r"\s{2,}"),
@@ -59,7 +62,7 @@ def is_row(body: str) -> bool:
     """Return whether `body` holds nothing but numbers in at least three columns."""
     if len(body) > 2000:
         return False
-    body = _without_lists(body)
+    body = _plain(body)
     found = cells(body) if _FORMS["letters"].fullmatch(body) else []
     return 3 <= len(found) <= _WIDEST and bool(found[0]) and all(map(_FORMS["cell"].fullmatch, found))
 
@@ -78,10 +81,10 @@ def is_header(body: str) -> bool:
 
 def cells(body: str) -> list[str]:
     """Return the cells of a row or of a header."""
-    inner = _without_lists(body).strip(" |\r\n")
+    inner = _plain(body).strip(" |\r\n")
     inner = inner[1:] if inner.startswith("#") and not inner.startswith("# ") else inner
-    if "  " in inner and _FORMS["blank_in_cell"].search(inner):
-        parts = _FORMS["gap"].split(inner)
+    if "  " in inner and (_FORMS["blank_in_cell"].search(inner) or _FORMS["thousands"].search(inner)):
+        parts = [_FORMS["thousands"].sub("", part) for part in _FORMS["gap"].split(inner)]
     elif inner.count("|") > 1:
         parts = inner.split("|")
     elif _FORMS["comma"].search(inner):
@@ -95,7 +98,9 @@ def cells(body: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
-def _without_lists(body: str) -> str:
+def _plain(body: str) -> str:
+    """Return `body` without marks and with `None` for lists."""
+    body = body if body.isascii() and "*" not in body else _FORMS["mark"].sub("  ", body)
     return _FORMS["list"].sub("None", body) if "[" in body and _FORMS["counts"].match(body) else body
 
 

@@ -102,6 +102,10 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f"{clock(30 * i)} [INFO] {20 * i}, train_loss={loss(i):.4f}, LR=0.01, time {30 * i:.2f}s"),
         {"step": 800, "step_time_s": 1.5, "loss": 2.2},
     ),
+    "a measure and a clock": (
+        lines(lambda i: f"[{500 * i:,}] Accuracy: {50 + i}.25% | 00:{i:02}:30 | 4.1 MiB"),
+        {"step": 20000, "step_time_s": 0.12},
+    ),
     "the time of an iteration, the words turned": (
         lines(lambda i: f"train: {{'epoch': {i}, 'left': 3.2, 'loss': {loss(i):.4f}, 'time_iter': 0.0712}}"),
         {"epoch": 40.0, "step_time_s": 0.0712, "loss": 2.2},
@@ -168,6 +172,13 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
     "no number before the time of a step": (
         lines(lambda i: f"epoch 3 update {i} loss nan step time: 0.25 s"),
         {"step": 40, "step_time_s": 0.25, "loss": None, "loss_not_finite": True},
+    ),
+    "a table with marks, thousands and suffixes": (
+        lines(
+            lambda i: f"{25 * i:6d}    {loss(i):.3f} {'↑↓'[i % 2]}  {1180 + i:10,}     {0.5 * i:.1f}k",
+            head=["  step    train_loss     tok/s    tokens"],
+        ),
+        {"step": 1000, "throughput": 1210.0, "throughput_unit": "tokens/s", "loss": 2.2},
     ),
     "a table with units in its cells": (
         lines(
