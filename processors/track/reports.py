@@ -1,7 +1,7 @@
 """Reports: the numbers that one or several lines print about one moment of the training."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf, isfinite
 
 import msgspec
@@ -22,6 +22,8 @@ _LOOK_BACK = 4
 """Newest reports among which one of the same shape is searched for."""
 _WHOLE_RUN = re.compile(r"(?i)total|(?:^|[^a-z])opt(?:im(?:izer)?)?[ _-]?step")
 """Names of counters of the whole training, whatever is counted inside one of its steps."""
+_MOST = 1e15
+"""Limit of a counter: no training has more steps, a higher number is an id."""
 _MERGED = ("epoch", "step_rate", "stamp", "count", "done", "left", "epoch_total")
 _KINDS = {Meaning.STEP_TIME: "step", Meaning.TIME: "time", Meaning.CLOCK: "clock", Meaning.SPAN: "span"}
 
@@ -108,7 +110,7 @@ def read(fields: LineFields, line: int, offset: int, time: float, text: str) -> 
     report.evaluated = fields.layout.evaluated
     found = False
     for field, value in fields.values:
-        found |= _add_field(report, field, value)
+        found |= _ADD[field.meaning](report, field, value)
     if fields.layout.bar and report.step_rate is None:
         _invert_seconds_per_iteration(report)
     return report if found else None
@@ -122,55 +124,49 @@ def _invert_seconds_per_iteration(report: Report) -> None:
         del report.times[key]
 
 
-def _add_field(report: Report, field: Field, value: float) -> bool:  # noqa: C901, PLR0911, PLR0912  # one case a meaning
-    """Put a number into `report`. Return whether it is a field of reports."""
+def _add_time(report: Report, field: Field, value: float) -> bool:
+    if not 0 <= value < inf:
+        return False
+    if value > 1e9:  # a date in seconds or milliseconds since 1970, no duration
+        report.stamp = value / 1000 if value > 1e12 else value
+    elif len(report.times) < _TIMES:
+        report.times.setdefault(key_of(field), value)
+    return field.meaning is not Meaning.SPAN
+
+
+def _add_loss(report: Report, field: Field, value: float) -> bool:
+    rank = loss_rank(field.name)
+    if rank < report.loss_rank or (report.loss == 0 and rank == report.loss_rank):  # 0: of a part that is not trained
+        report.loss, report.loss_rank = (value if isfinite(value) else None), rank
+    return True
+
+
+def _add_step(report: Report, field: Field, value: float) -> bool:
     name = field.name[:_NAME]
-    usable = 0 <= value < inf
-    counts = 0 <= value < 1e15  # no training has more steps: it is an id, or no number
-    match field.meaning:
-        case Meaning.STEP_TIME | Meaning.TIME | Meaning.CLOCK | Meaning.SPAN if usable:
-            if value > 1e9:  # a date in seconds or milliseconds since 1970, no duration
-                report.stamp = value / 1000 if value > 1e12 else value
-            elif len(report.times) < _TIMES:
-                report.times.setdefault(key_of(field), value)
-            return field.meaning is not Meaning.SPAN
-        case Meaning.LOSS:
-            rank = loss_rank(field.name)
-            vanished = report.loss == 0 and rank == report.loss_rank  # of a part that is not trained
-            if rank < report.loss_rank or vanished:
-                report.loss, report.loss_rank = (value if isfinite(value) else None), rank
-            return True
-        case Meaning.STEP if counts and value == int(value):
-            if (
-                report.step is None
-                or not name
-                or (_WHOLE_RUN.search(field.name) and not _WHOLE_RUN.search(report.step_name))
-            ):
-                report.step, report.unnamed, report.step_name, report.total = int(value), not name, name, None
-            return True
-        case Meaning.TOTAL if counts and value:
-            if report.step is not None and name == report.step_name:
-                report.total = int(value)
-            elif report.epoch is not None and name == report.epoch_name and report.epoch_total is None:
-                report.epoch_total = int(value)
-        case Meaning.EPOCH:
-            if report.epoch is None and counts:
-                report.epoch, report.epoch_name = value, name
-            return True
-        case Meaning.RATE | Meaning.PERIOD:
-            return _take_rate(report, field, value)
-        case Meaning.COUNT | Meaning.DONE:
-            if usable and field.meaning is Meaning.COUNT:
-                report.count, report.count_unit = value, field.unit
-            elif usable:
-                report.done = value
-            return True
-        case Meaning.LEFT if usable and report.left is None:
-            report.left = value
+    if not 0 <= value < _MOST or value != int(value):
+        return False
+    if report.step is None or not name or (_WHOLE_RUN.search(name) and not _WHOLE_RUN.search(report.step_name)):
+        report.step, report.unnamed, report.step_name, report.total = int(value), not name, name, None
+    return True
+
+
+def _add_total(report: Report, field: Field, value: float) -> bool:
+    name = field.name[:_NAME]
+    if 0 < value < _MOST:
+        if report.step is not None and name == report.step_name:
+            report.total = int(value)
+        elif report.epoch is not None and name == report.epoch_name and report.epoch_total is None:
+            report.epoch_total = int(value)
     return False
 
 
-def _take_rate(report: Report, field: Field, value: float) -> bool:
+def _add_epoch(report: Report, field: Field, value: float) -> bool:
+    if report.epoch is None and 0 <= value < _MOST:
+        report.epoch, report.epoch_name = value, field.name[:_NAME]
+    return True
+
+
+def _add_rate(report: Report, field: Field, value: float) -> bool:
     if not 0 < value < inf:
         return value == 0
     rate = 1 / value if field.meaning is Meaning.PERIOD else value
@@ -179,6 +175,34 @@ def _take_rate(report: Report, field: Field, value: float) -> bool:
     elif len(report.rates) < _TIMES:
         report.rates.setdefault(field.unit, rate)
     return True
+
+
+def _add_count(report: Report, field: Field, value: float) -> bool:
+    if 0 <= value < inf:
+        if field.meaning is Meaning.COUNT:
+            report.count, report.count_unit = value, field.unit
+        else:
+            report.done = value
+    return True
+
+
+def _add_left(report: Report, _: Field, value: float) -> bool:
+    if report.left is None and 0 <= value < inf:
+        report.left = value
+    return False
+
+
+_ADD: dict[Meaning, Callable[[Report, Field, float], bool]] = {
+    **dict.fromkeys(_KINDS, _add_time),
+    Meaning.LOSS: _add_loss,
+    Meaning.STEP: _add_step,
+    Meaning.TOTAL: _add_total,
+    Meaning.EPOCH: _add_epoch,
+    **dict.fromkeys((Meaning.RATE, Meaning.PERIOD), _add_rate),
+    **dict.fromkeys((Meaning.COUNT, Meaning.DONE), _add_count),
+    Meaning.LEFT: _add_left,
+}
+"""Functions that put a number of each meaning into a report. They return whether it is a field of reports."""
 
 
 def _is_continued(report: Report, line: Report, *, fragment: bool) -> bool:
@@ -268,8 +292,10 @@ def add(window: list[Report], line: Report, fragment: bool, limit: int) -> None:
             if same and report.rank is not None and report.rank != line.rank:
                 _join(report, line)
                 return
-    if any(report.shape == line.shape and _falls_back(report, line) for report in window[-_LOOK_BACK:]):
-        window.clear()
+    for report in window[-_LOOK_BACK:]:
+        if report.shape == line.shape and _falls_back(report, line):
+            window.clear()
+            break
     window.append(line)
     del window[:-limit]
 

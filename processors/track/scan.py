@@ -53,16 +53,19 @@ class Scan:
     @property
     def done(self) -> bool:
         """Whether no older line can change the result."""
-        return self.named and self._is_enough()
+        if self.named and self._begun > self._limit:
+            self.whole = False
+            return True
+        return False
 
     def wants(self, bare: bool) -> bool:
         """Return whether a line must be read that is, or is not, a bare bar."""
-        return not bare or (not self.named and not self._is_enough())
-
-    def _is_enough(self) -> bool:
-        enough = self._begun > self._limit
-        self.whole = self.whole and not enough
-        return enough
+        if not bare:
+            return True
+        if self._begun > self._limit and not self.named:
+            self.whole = False
+            return False
+        return not self.named
 
     def add_report(self, report: Report | None, fragment: bool, bare: bool) -> None:
         """Take the report of a line, older than all so far."""
