@@ -48,6 +48,7 @@ _FORMS = {
     # `after 200 updates`, `finished 40 iterations`
     "ended": re.compile(r"(?i)(?:^\W*(?:after|at)|\b(?:finished|completed))\s+$"),
     "epoch_after": re.compile(r"(?i)epoch\b|\s+epochs?\]"),
+    "counted": re.compile(r"(?i)^\s*(?:(?:iter\w*|steps?|batch(?:es)?|updates?|epochs?)\s*)?[)\]]?\s*(?:[:=]|is)\s*$"),
     "so_many": re.compile(r"(?i)^\s*(?:iter\w*|steps?|batch(?:es)?|updates?|epochs?)\s*(?:[:=]|is)\s*$"),
     # Units. A word that a sign or `is` follows is the name of the next number: `loss->0.31\timgs_per_sec->1691.7`.
     "unit": re.compile(
@@ -172,13 +173,18 @@ def name_of(index: int, before: str, carried: str) -> str:
     return name
 
 
-def count_after_loss(index: int, name: str, number: str, after: str) -> Field | None:
-    """Return the counter between the name of a loss and the loss: the 2000 of `Loss after 2000 iterations: 0.31`."""
-    if not (name and number.isdigit() and _FORMS["so_many"].match(after)):
+def count_after_loss(fields: Sequence[Field], index: int, name: str, number: str, after: str) -> Field | None:
+    """Return the counter between the name of a loss and the loss: `Loss after 2000 iterations: 0.31`, `train loss (step 2000): 0.31`.
+
+    It is none of steps where `fields` has one: `step 2000 loss 1: 0.31`.
+    """
+    if not (name and number.isdigit() and _FORMS["counted"].match(after)):
         return None
     if (names.meaning(name) or ("",))[0] is not Meaning.LOSS:
         return None
-    return Field(index, Meaning.EPOCH if "epoch" in after.lower() else Meaning.STEP, "steps")
+    if any(field.meaning is Meaning.STEP for field in fields):
+        return Field(index, Meaning.MEASURE, name)
+    return Field(index, Meaning.EPOCH if "epoch" in f"{name} {after}".lower() else Meaning.STEP, "steps")
 
 
 def time_of_steps(index: int, name: str, texts: Sequence[str]) -> Field | None:

@@ -77,7 +77,7 @@ def field_layout(texts: Sequence[str], numbers: Sequence[str]) -> FieldLayout:  
         name = name_of(index, before, carried)
         unit = "" if counts_before(name, numbers[index], after) else unit_after(after)
         evaluated = evaluated or names.evaluation(name)
-        counted = count_after_loss(index, name, numbers[index], after)
+        counted = count_after_loss(fields, index, name, numbers[index], after)
         if some := counted or time_of_steps(index, name, texts):
             fields.append(some)
             carried = name if counted else ""

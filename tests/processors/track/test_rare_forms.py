@@ -44,6 +44,18 @@ CERTAIN: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f"Epoch/Iter: 3/{10 * i} loss: {loss(i):.4f}"),
         {"step": 400, "epoch": 3.0, "loss": 2.2},
     ),
+    "a step between the name of a loss and a colon": (
+        lines(lambda i: f"Train loss {10 * i}: {loss(i):.4f}"),
+        {"step": 400, "loss": 2.2},
+    ),
+    "a step in brackets behind the name of a loss": (
+        lines(lambda i: f"Training loss (step {10 * i}): {loss(i):.4f}"),
+        {"step": 400, "loss": 2.2},
+    ),
+    "losses with numbers": (
+        lines(lambda i: f"step {10 * i} loss 1: {loss(i):.4f} loss 2: 0.3"),
+        {"step": 400, "loss": 2.2},
+    ),
     "a loss between two steps": (
         lines(lambda i: f"loss between iterations {100 * i - 100} and {100 * i}: {loss(i):.4f}"),
         {"step": 4000, "loss": 2.2},
