@@ -48,7 +48,9 @@ _FORMS = {
     # `after 200 updates`, `finished 40 iterations`
     "ended": re.compile(r"(?i)(?:^\W*(?:after|at)|\b(?:finished|completed))\s+$"),
     "epoch_after": re.compile(r"(?i)epoch\b|\s+epochs?\]"),
-    "counted": re.compile(r"(?i)^\s*(?:(?:iter\w*|steps?|batch(?:es)?|updates?|epochs?)\s*)?[)\]]?\s*(?:[:=]|is)\s*$"),
+    "counted": re.compile(
+        r"(?i)^\s*+(?:(?:iter\w*+|steps?|batch(?:es)?|updates?|epochs?)\s*+)?+[)\]]?+\s*+(?:[:=]|is)\s*+$"
+    ),
     "so_many": re.compile(r"(?i)^\s*(?:iter\w*|steps?|batch(?:es)?|updates?|epochs?)\s*(?:[:=]|is)\s*$"),
     # Units. A word that a sign or `is` follows is the name of the next number: `loss->0.31\timgs_per_sec->1691.7`.
     "unit": re.compile(
