@@ -115,10 +115,10 @@ def field_layout(texts: Sequence[str], numbers: Sequence[str]) -> FieldLayout:  
 
 def _with_names_apart(texts: Sequence[str]) -> Sequence[str]:
     """Return `texts` with one name before each number: for `loss box/class = 1/2` as for `loss box = 1/ loss class = 2`."""
-    return _FORMS["joined"].sub(_apart, "\0".join(texts)).split("\0") if "/" in texts[1:-1] else texts
+    return _FORMS["joined"].sub(_separate, "\0".join(texts)).split("\0") if "/" in texts[1:-1] else texts
 
 
-def _apart(found: re.Match[str]) -> str:
+def _separate(found: re.Match[str]) -> str:
     head, parts, tail = found[1], found[2].split("/"), found[3]
     is_end = len(parts) == 2 and _FORMS["end"].match(parts[1])  # `step/total_step: 5/60`
     if len(parts) != found[4].count("/") + 1 or is_end:
