@@ -36,7 +36,7 @@ from .stages import shipped_stages
 from .state import AttemptState, Early, JobState, StreamState
 from .stream_reader import StreamReader, attempt_passed_over, conflict, lines_passed_over
 from .track.format_candidates import METHOD_MODEL
-from .track.ranks import together
+from .track.ranks import merge_ranks
 
 T = TypeVar("T")
 
@@ -318,7 +318,7 @@ class JobProcessor:
             if metric.method == METHOD_MODEL:
                 results.append(metric)  # a slowdown leads to an action, and a model's reading to none
             else:
-                whole = together(metric, attempt.ranks)
+                whole = merge_ranks(metric, attempt.ranks)
                 results += [whole, *self._run(whole, position, attempt)]
         return results
 

@@ -15,9 +15,9 @@ from .keyed import KeyedState, Part
 from .new_lines import Numbering
 from .recent_chunks import RecentChunks
 from .stage import Stage
+from .track.metric import Printed
 from .track.ranks import RanksState
 from .track.state import TrackState
-from .track.tracker import Printed
 
 log = structlog.get_logger(__name__)
 

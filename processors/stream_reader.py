@@ -16,7 +16,8 @@ from .classify.classifier import LineClassifier
 from .grammar.extractor import templates
 from .new_lines import deduplicate, strip_container_wrapping
 from .state import PRODUCERS, StreamState
-from .track.tracker import MetricTracker, Printed
+from .track.metric import Printed
+from .track.tracker import MetricTracker
 
 
 def lines_passed_over(position: Position, chunk: LogChunk) -> JobEvent:

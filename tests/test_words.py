@@ -23,7 +23,7 @@ ALLOWED = {
 """Words that a file may hold."""
 CEILINGS = {
     "docs": 5,
-    "processors": 430,
+    "processors": 85,
     "schedmate": 0,
     "schedmate/analysis": 19,
     "schedmate/models": 2,

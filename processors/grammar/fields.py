@@ -1,4 +1,4 @@
-"""One field: its name stands before its number (`loss: `, `'loss': `, `| loss | `), its unit after it (` samples/sec`, `s/it`, `ms`)."""
+"""One field: its name comes before its number (`loss: `, `'loss': `, `| loss | `), its unit after it (` samples/sec`, `s/it`, `ms`)."""
 
 import re
 from collections.abc import Sequence
@@ -8,123 +8,95 @@ from . import names, units
 from .names import Field, Meaning
 
 LONGEST_NAME = 100
-"""Characters before a number that its name is looked for in."""
+"""Characters before a number that may belong to its name."""
 OPENING = " \t\"'([{<*"
 SEPARATOR = re.compile(r"(?:[:=|]|(?<=['\"]),|->|=>|\bis|\bof|^\s*-)\s*$")
-_NAME = re.compile(
-    r"(?![\u00b7\u2013\u2014\u2022])[A-Za-z_\u00aa-\uffff][^,;|\t{}\[\]\"'=:<>\u00b7\u2013\u2014\u2022]*$"
-)
-"""Dashes and bullets part fields as commas do."""
-_LETTER = re.compile(r"[^\W\d_]")
-_APART = re.compile(r"\s{2,}| - ")
-_SCOPE = re.compile(r"(?i)\((?:train|training|global|avg|mean|smoothed|\w{1,2}(?:,\s*\w{1,2})+)\)$")
-_WRAPPED = re.compile(
-    r"(?i)(?<![\w.])(?:(?:np|numpy|jnp|jax|torch|tf)\.)?(?:b?float\d*|u?int\d*|tensor|(?:device)?array)\([\[(\s]*$"
-)
-"""A type that stands around a number: `'loss': np.float64(0.31)`."""
-_TAIL = re.compile(r"(?:^|\s)(?:at|for|of|in|after|on|from|the)\s+(?=[A-Za-z_])")
-_GLUE = re.compile(r"^[\s\"')\]}]*+(?:is|->|[:=,-]|was)?+\s*+[\"'(\[]?+\s*+$")
-_UNIT_AFTER = re.compile(
-    r"^[\s\"'\[(]{0,3}(毫?秒|分钟?|小时|[A-Za-zµ_]+(?:[ ]*/[ ]*[A-Za-z_]+(?:/[A-Za-z]+)?"
-    r"|\s+per\s+[A-Za-z]+(?:\s+per\s+[A-Za-z]+)?|_per_[A-Za-z_]+)?)(?!\s*(?:[:=]|->|is\s*$)|[\w/])"
-)
-"""What a sign, or `is`, follows is no unit but the name of the next number: `loss->0.31\timgs_per_sec->1691.7`."""
-_RATE_AFTER = re.compile(r"^\s{0,2}([A-Za-z]+/[A-Za-z]+)\s+:(?!\s*$)")
-_NAME_OF_NEXT = re.compile(r"^\s{2,}\S+\s$")
-"""The name of the next number, set apart from this one: `sec/tick 57.7   sec/kimg 9.2`."""
 A_SECOND = re.compile(r"\s?/s(?:ec)?(?![A-Za-z/])")
-_UNIT_FIRST = re.compile(r"^(?:us|ms|s|secs?|seconds|min|h|\w+/\w+)[)\]]*\s+[(\[]?(?=[A-Za-z])")
-_UNIT_OF_LAST = re.compile(r"^\s?(\S+)\s*[|,;]")
-_SENTENCE = re.compile(r"^\S*[.;]\s+(?=[A-Za-z])")
-_LOSS_AFTER = re.compile(r"^\s+(?:(?:(?:avg|mean|train|training)\s+)?loss\b(?!\s*[:=])|avg,\s*$)", re.IGNORECASE)
-_COUNT_AFTER = re.compile(
-    r"^\s+(images|imgs|samples|examples|sequences|sentences|tokens|words)(?:\s+(?:seen|processed|so far))?\s*(?:[,;|)\]]|$)",
-    re.IGNORECASE,
-)
-_ELAPSED_AFTER = re.compile(r"^\s*(?:s|secs?|seconds)\s+elapsed\b", re.IGNORECASE)
-_FINISHED = re.compile(r"(?i)\b(?:finished|completed)\s+$")
-_TRIAL = re.compile(r"(?i)\btrial\s+#?$")
-_COUNTED_FIRST = re.compile(r"^\s+(?:iter(?:ation)?s?|steps?|updates?),\s+$")
-_EPOCH_SECOND = re.compile(r"^\s+epochs?\b")
-"""`1200 iter, 3 epoch / 20 epochs`."""
-_ENDED_AFTER = re.compile(r"(?i)^\s+(?:finished|completed?|ended|done)\b")
-_BETWEEN = re.compile(r"^\s++\S++(?:\s++[:=])?\s++$")
-_SO_MANY = re.compile(r"(?i)^\s*(?:iter\w*|steps?|batch(?:es)?|updates?|epochs?)\s*(?:[:=]|is)\s*$")
-_FRACTION = re.compile(r"\.\d\d")
-_ORDINAL_AFTER = re.compile(r"^\s*个?(轮次?|步|次迭代)(?![\w/])")
-"""What stands after a counter in Chinese, as `th epoch` might in English."""
-_EPOCH_AFTER = re.compile(r"epoch\b|\s+epochs?\]", re.IGNORECASE)
-_OF_A_SPAN = re.compile(r"(?i)^\s*(?:s|secs?|seconds?|mins?|minutes?)\s*[:=]\s*$")
-"""What stands between a span and what was measured over it: `fps (10 sec: 57.3)`."""
-_AFTER_SO_MANY = re.compile(r"(?i)^\W*(?:after|at)\s+$")
-STEPS_AFTER = re.compile(
-    r"^\s*(?:train(?:ing)?\s+)?(?:its?|iters?|iterations?|steps?|batch(?:es)?|updates?)(?:\(s\))?(?![A-Za-z])",
-    re.IGNORECASE,
-)
-_TIME_OF_SOME = re.compile(
-    r"(?i)(?:time|took|elapsed|cost|duration)\s*(?:\(|for|of|over|per|in)\s*(?:the\s+)?(?:last\s+|past\s+)?$"
-)
-_OF_ONE = re.compile(
-    r"(?i)\b(?:step|iter\w*|batch|update)[ _-]?(?:time|duration)|(?:/|\bper\b|\ba\b)\s*(?:step|iter\w*|batch)"
-)
-_LAST = re.compile(r"(?i)\b(?:last|past)\s+$")
-_SOME_TOOK = re.compile(r"(?i)^\s*+(iter\w*|steps?|batch(?:es)?|updates?)?\s*+\)?+\s*+([:=]|takes?|took|in)\s*+$")
-_PER_SOME = re.compile(r"^\s*([a-zA-Z]+)\s*(?:/|per|for)\s*$")
-_UNTIL = re.compile(
-    r"(?:^|[^a-z])(?:eta|remain(?:s|ing)?|left|estimated|expected|until|timeout|limit)(?:$|[^a-z])", re.IGNORECASE
-)
-_LEFT = re.compile(r"(?i)(?:^|[^a-z])(?:eta|remaining|left)[^a-z]*$")
-_UNTIL_AFTER = re.compile(r"^(?:\s*+[a-z]++[ ]++|\s++(?<=[ ]))(?:left|remaining|ago)\b(?!\s*+[:=])", re.IGNORECASE)
 
-PATTERNS = tuple(
-    pattern.pattern
-    for pattern in (
-        A_SECOND,
-        STEPS_AFTER,
-        _LOSS_AFTER,
-        _COUNT_AFTER,
-        _ELAPSED_AFTER,
-        _FINISHED,
-        _TRIAL,
-        _COUNTED_FIRST,
-        _EPOCH_SECOND,
-        _ORDINAL_AFTER,
-        _EPOCH_AFTER,
-        _TIME_OF_SOME,
-        _LAST,
-    )
-)
-"""Where a number's name or unit means nothing (`names.PATTERNS`, `units.PATTERNS`), one of these finds what gives it a meaning."""
+
+WINDOW = re.compile(r"(?i)^\s*(?:s|secs?|seconds?|mins?|minutes?)\s*[:=]\s*$")
+"""Text between the length of a window and what was measured over it: `fps (10 sec: 57.3)`."""
+_STEPS = r"(?:its?|iters?|iterations?|steps?|batch(?:es)?|updates?)(?:\(s\))?(?![A-Za-z])"
+_FORMS = {
+    # Names. Dashes and bullets separate fields as commas do.
+    "name": re.compile(
+        r"(?![\u00b7\u2013\u2014\u2022])[A-Za-z_\u00aa-\uffff][^,;|\t{}\[\]\"'=:<>\u00b7\u2013\u2014\u2022]*$"
+    ),
+    "letter": re.compile(r"[^\W\d_]"),
+    "gap": re.compile(r"\s{2,}| - "),
+    "scope": re.compile(r"(?i)\((?:train|training|global|avg|mean|smoothed|\w{1,2}(?:,\s*\w{1,2})+)\)$"),
+    # `'loss': np.float64(0.31)`
+    "type": re.compile(
+        r"(?i)(?<![\w.])(?:(?:np|numpy|jnp|jax|torch|tf)\.)?(?:b?float\d*|u?int\d*|tensor|(?:device)?array)\([\[(\s]*$"
+    ),
+    "tail": re.compile(r"(?:^|\s)(?:at|between|for|of|in|after|on|from|the)\s+(?=[A-Za-z_])"),
+    "fraction": re.compile(r"\.\d\d"),
+    "glue": re.compile(r"^[\s\"')\]}]*+(?:is|->|[:=,-]|was)?+\s*+[\"'(\[]?+\s*+$"),
+    # Numbers of steps that divide a time: `12.5 sec per 100 iters`, `100 steps take 8.8 seconds`, `Time (100 iters): 5.3s`.
+    "steps": re.compile(rf"(?i)^\s*(?:train(?:ing)?\s+)?{_STEPS}"),
+    "per_steps": re.compile(r"(?i)^\s*([a-z]+)\s*(?:/|per|for)\s*$"),
+    "steps_took": re.compile(rf"(?i)^\s*+{_STEPS}\s*+\)?+\s*+([:=]|takes?|took|in)\s*+$"),
+    "time_of": re.compile(
+        r"(?i)(?:time|took|elapsed|cost|duration)\s*(?:\(|for|of|over|per|in)\s*(?:the\s+)?(?:(?:last|past)\s+)?$"
+    ),
+    "of_one": re.compile(
+        r"(?i)\b(?:step|iter\w*|batch|update)[ _-]?(?:time|duration)|(?:/|\bper\b|\ba\b)\s*(?:step|iter\w*|batch)"
+        r"|\b(?:after|at)\s+$"
+    ),
+    "loss_after": re.compile(r"(?i)^\s+(?:(?:avg|mean|train|training)\s+)?loss\b(?!\s*[:=])"),
+    "elapsed_after": re.compile(r"(?i)^\s*(?:s|secs?|seconds)\s+elapsed\b"),
+    # `after 200 updates`, `finished 40 iterations`
+    "ended": re.compile(r"(?i)(?:^\W*(?:after|at)|\b(?:finished|completed))\s+$"),
+    "epoch_after": re.compile(r"(?i)epoch\b|\s+epochs?\]"),
+    "counted": re.compile(
+        r"(?i)^\s*+(?:(?:iter\w*+|steps?|batch(?:es)?|updates?|epochs?)\s*+)?+[)\]]?+\s*+(?:[:=]|is)\s*+$"
+    ),
+    "so_many": re.compile(r"(?i)^\s*(?:iter\w*|steps?|batch(?:es)?|updates?|epochs?)\s*(?:[:=]|is)\s*$"),
+    # Units. A word that a sign or `is` follows is the name of the next number: `loss->0.31\timgs_per_sec->1691.7`.
+    "unit": re.compile(
+        r"^[\s\"'\[(]{0,3}(毫?秒|分钟?|小时|[A-Za-zµ_]+(?:[ ]*/[ ]*[A-Za-z_]+(?:/[A-Za-z]+)?"
+        r"|\s+per\s+[A-Za-z]+(?:\s+per\s+[A-Za-z]+)?|_per_[A-Za-z_]+)?)(?!\s*(?:[:=]|->|is\s*$)|[\w/])"
+    ),
+    # `sec/tick 57.7   sec/kimg 9.2`
+    "name_of_next": re.compile(r"^\s{2,}\S+\s$"),
+    "unit_first": re.compile(r"^(?:us|ms|s|secs?|seconds|min|h|\w+/\w+)[)\]]*\s+[(\[]?(?=[A-Za-z])"),
+    "unit_of_last": re.compile(r"^\s?(\S+)\s*[|,;]"),
+    "sentence": re.compile(r"^\S*[.;]\s+(?=[A-Za-z])"),
+    "between": re.compile(r"^\s++\S++(?:\s++[:=])?\s++$"),
+    # Times that are not of a step.
+    "expected": re.compile(
+        r"(?i)(?:^|[^a-z])(?:eta|remain(?:s|ing)?|left|estimated|expected|until|timeout|limit)(?:$|[^a-z])"
+    ),
+    "left": re.compile(r"(?i)(?:^|[^a-z])(?:eta|remaining|left)[^a-z]*$"),
+    "left_after": re.compile(r"(?i)^(?:\s*+[a-z]++[ ]++|\s++)(?:left|remaining|ago)\b(?!\s*+[:=])"),
+}
 
 
 @lru_cache(maxsize=4096)
 def name_before(text: str) -> str:
-    """Return the field's name at the end of `text`, which stands before a number; empty where there is none."""
+    """Return the name of the field at the end of `text`, which comes before a number; empty where there is none."""
     text = text[-LONGEST_NAME:]
     if "(" in text:
-        text = _WRAPPED.sub("", text)
+        text = _FORMS["type"].sub("", text)
     text = text.rstrip(OPENING).replace("'s ", "s ")
     bare = SEPARATOR.sub("", text)
-    said, text = bare != text, _SCOPE.sub("", bare.rstrip(" \t\"'*"))
-    if text.endswith("]"):
-        text = text[:-1].rstrip()
-    text = _APART.split(text)[-1]
-    found = _NAME.search(text)
-    if not found or not _LETTER.search(found[0]):
+    separated, text = bare != text, _FORMS["scope"].sub("", bare.rstrip(" \t\"'*")).removesuffix("]").rstrip()
+    found = _FORMS["name"].search(_FORMS["gap"].split(text)[-1])
+    if not found or not _FORMS["letter"].search(found[0]):
         return ""
     name = found[0].strip(" .-\"'*#")
-    if len(name.split()) == 1:
+    if " " not in name:
         return name
-    parts = _TAIL.split(name)
+    parts = _FORMS["tail"].split(name)
     head, tail = parts[0], parts[-1]
-    if said and head != name and not names.evaluation(name) and (names.meaning(head) or ("",))[0] is Meaning.LOSS:
+    if separated and head != name and not names.evaluation(name) and (names.meaning(head) or ("",))[0] is Meaning.LOSS:
         return head  # `loss on training batch is 0.5`
     return name if units.time_after(tail) is not None else tail  # `step timing in s`
 
 
 def counts_before(name: str, number: str, after: str) -> bool:
-    """Return whether a counter or a loss stands before the name of the next number, not before its own unit: `step 400 tok/s 1234`."""
-    if not name or not _BETWEEN.match(after):
+    """Return whether the word after a counter or a loss is the name of the next number, no unit: `step 400 tok/s 1234`."""
+    if not name or not _FORMS["between"].match(after):
         return False
     known = names.meaning(name)
     if known is None or known[0] is Meaning.LOSS:
@@ -132,151 +104,128 @@ def counts_before(name: str, number: str, after: str) -> bool:
     return number.isdigit() and known[0] in (Meaning.STEP, Meaning.EPOCH)
 
 
-def spans(name: str, after: str) -> bool:
-    """Return whether a number is the span over which the rate `name` was measured, which follows: `fps (10 sec: 57.3)`."""
-    known = names.meaning(name) if name and _OF_A_SPAN.match(after) else None
-    return known is not None and known[0] is Meaning.RATE
-
-
 def unit_after(text: str) -> str:
-    """Return the unit that `text`, standing after a number, begins with; empty where there is none."""
+    """Return the unit at the start of `text`, which follows a number; empty where there is none."""
     if A_SECOND.match(text):
         return "/s"
-    if _NAME_OF_NEXT.match(text):
+    if _FORMS["name_of_next"].match(text):
         return ""
-    found = _RATE_AFTER.match(text) or _UNIT_AFTER.match(text)
+    found = _FORMS["unit"].match(text)
     return found[1].strip() if found else ""
 
 
 def _rate_or_period(index: int, name: str, unit: str) -> Field | None:
-    if unit and (period := units.period(unit)) is not None:
+    if (period := units.period(unit)) is not None:
         return Field(index, Meaning.STEP_TIME, name, period)
-    if unit and (period := units.sample_period(unit)) is not None:
+    if (period := units.sample_period(unit)) is not None:
         return Field(index, Meaning.PERIOD, name, period, units.SAMPLES)
     if unit == "/s":
         return Field(index, Meaning.RATE, name, 1.0, units.UNNAMED)
-    if unit and (rate := units.rate(unit)):
+    if rate := units.rate(unit):
         device = "/gpu" if units.per_device(name) and not rate.unit.endswith("/gpu") else ""
         return Field(index, Meaning.RATE, name, rate.scale, rate.unit + device)
     return None
 
 
 def field_of(index: int, name: str, unit: str, number: str) -> Field | None:
-    """Return what number `index`, after `name` and before `unit`, means. Of `number` the form counts."""
+    """Return the field of number `index`, after `name` and before `unit`. Of `number` only the form counts."""
     if name and names.evaluation(name):
         return None
-    if field := _rate_or_period(index, name, unit):
+    if unit and (field := _rate_or_period(index, name, unit)):
         return field
     known = names.meaning(name) if name else None
     if known is None:
         return None
     what, scale, kind = known
+    seconds = units.time_after(unit)
     timed = unit in ("ms", "us", "µs") or (unit in ("s", "sec") and "." in number) or number.endswith("s")
     if what is Meaning.STEP and timed:  # `Step: 1s696ms`, `Batch: 0.031s`
-        return Field(index, Meaning.STEP_TIME, name, units.time_after(unit) or 1.0)
-    if what is Meaning.LOSS and name.lower().endswith("cost") and units.time_after(unit) is not None:
-        what = Meaning.TIME  # `cost: 12.3s`
-    if what is Meaning.STEP and name.lower() == "batch" and _FRACTION.search(number):
+        return Field(index, Meaning.STEP_TIME, name, seconds or 1.0)
+    if what is Meaning.STEP and name.lower() == "batch" and _FORMS["fraction"].search(number):
         what = Meaning.TIME  # `Data 0.003 Batch 0.370`
-    if what in (Meaning.RATE, Meaning.LOSS) and units.time_after(unit) is not None and unit not in ("m", "h"):
+    if what is Meaning.LOSS and name.lower().endswith("cost") and seconds is not None:
+        what = Meaning.TIME  # `cost: 12.3s`
+    if what in (Meaning.RATE, Meaning.LOSS) and seconds is not None and unit not in ("m", "h"):
         return None  # `Speed: 0.2ms preprocess`, `Finished NewLoss in 12.5 seconds`
-    if what in (Meaning.STEP_TIME, Meaning.TIME, Meaning.CLOCK) and (seconds := units.time_after(unit)) is not None:
+    if what in (Meaning.STEP_TIME, Meaning.TIME, Meaning.CLOCK) and seconds is not None:
         scale = seconds
     return Field(index, what, name, scale, kind)
 
 
 def name_of(index: int, before: str, carried: str) -> str:
-    """Return the name of the number after `before`; `carried` is what the one before it left: `loss at 5: 0.3`."""
-    if index and not before.isascii():
-        before = _ORDINAL_AFTER.sub("", before)
+    """Return the name of number `index` after `before`. `carried` is the name that the last number left: `loss at 5: 0.3`."""
     name = name_before(before)
-    if index and name and before.startswith(name):
-        bare = _UNIT_FIRST.sub(
-            "", _SENTENCE.sub("", name)
-        )  # of the number before: `0.5s loss=1.2`, `61.20s : 14705.90`
-        name = "" if bare == name else bare
-    elif index and name and before.lstrip().startswith(name):
-        name = _UNIT_FIRST.sub("", _SENTENCE.sub("", name))  # as in `data 0.2 s step time: 1.0`
-    if index and _OF_A_SPAN.match(before):
+    if index and name and before.lstrip().startswith(name):
+        bare = _FORMS["unit_first"].sub("", _FORMS["sentence"].sub("", name))
+        # The text begins with the unit of the last number: `0.5s loss=1.2`, `data 0.2 s step time: 1.0`.
+        name = "" if bare == name and before.startswith(name) else bare
+    if carried and WINDOW.match(before):
         name = carried
-    if carried and ((not name and _GLUE.match(before)) or _SO_MANY.match(before)):
+    if carried and ((not name and _FORMS["glue"].match(before)) or _FORMS["so_many"].match(before)):
         name = carried
-    if index and name and (unit := _UNIT_OF_LAST.match(before)) and unit[1] == name and units.period(name):
-        name = ""  # the unit of the one before it: `605.2 ms/step | 0.53 MFU`
-    if index and before.rstrip().endswith("(") and units.time_after(name) is not None:
-        name = ""  # the unit of the one before it: `0.61 sec (0.60 average)`
+    if not index or not name:
+        return name
+    last = _FORMS["unit_of_last"].match(before)
+    if last and last[1] == name and units.period(name):
+        return ""  # `605.2 ms/step | 0.53 MFU`
+    if before.rstrip().endswith("(") and units.time_after(name) is not None:
+        return ""  # `0.61 sec (0.60 average)`
     if len(name) == 1 and not before.rstrip().endswith((":", "=")):
-        name = ""  # the end of a unit, as in `568/s (560/s)`
+        return ""  # the end of a unit, as in `568/s (560/s)`
     return name
 
 
-def per_some(index: int, name: str, texts: Sequence[str]) -> Field | None:
-    """Return the field of `12.5 sec per 100 iters`, number `index` being the seconds."""
-    some = _PER_SOME.match(texts[index + 1])
-    if some is None or index + 2 >= len(texts) or not STEPS_AFTER.match(texts[index + 2]):
+def count_after_loss(fields: Sequence[Field], index: int, name: str, number: str, after: str) -> Field | None:
+    """Return the counter between the name of a loss and the loss: `Loss after 2000 iterations: 0.31`, `train loss (step 2000): 0.31`.
+
+    It is none of steps where `fields` has one: `step 2000 loss 1: 0.31`.
+    """
+    if not (name and number.isdigit() and _FORMS["counted"].match(after)):
         return None
-    seconds = units.time_after(some[1])
-    return Field(index, Meaning.STEP_TIME, name, seconds, per=index + 1) if seconds is not None else None
+    if (names.meaning(name) or ("",))[0] is not Meaning.LOSS:
+        return None
+    if any(field.meaning is Meaning.STEP for field in fields):
+        return Field(index, Meaning.MEASURE, name)
+    return Field(index, Meaning.EPOCH if "epoch" in f"{name} {after}".lower() else Meaning.STEP, "steps")
 
 
-def loss_after(index: int, name: str, number: str, after: str) -> Field | None:
-    """Return the counter of `Loss after 2000 iterations: 0.31`, number `index` being the 2000."""
-    known = names.meaning(name) if name and number.isdigit() and _SO_MANY.match(after) else None
-    if known is None or known[0] is not Meaning.LOSS:
+def time_of_steps(index: int, name: str, texts: Sequence[str]) -> Field | None:
+    """Return the step time that numbers `index` and `index + 1` state together: `12.5 sec per 100 iters`, `100 steps take 8.8 s`."""
+    if index + 2 >= len(texts):
         return None
-    return Field(index, Meaning.EPOCH if "epoch" in after.lower() else Meaning.STEP, "steps")
-
-
-def some_took(index: int, texts: Sequence[str]) -> Field | None:
-    """Return the field of `Time (100 iters): 5.3s` and `100 steps take 8.8 seconds`, number `index` being the 100."""
-    if index + 2 >= len(texts) or names.evaluation(texts[index]) or _AFTER_SO_MANY.search(texts[index]):
+    before, between, after = texts[index : index + 3]
+    per = _FORMS["per_steps"].match(between)
+    if per and _FORMS["steps"].match(after) and (seconds := units.time_after(per[1])) is not None:
+        return Field(index, Meaning.STEP_TIME, name, seconds, per=index + 1)
+    took, seconds = _FORMS["steps_took"].match(between), units.time_after(after)
+    if took is None or names.evaluation(before) or _FORMS["of_one"].search(before):
         return None
-    said, seconds = _SOME_TOOK.match(texts[index + 1]), units.time_after(texts[index + 2])
-    if said is None or (seconds is None and said[2] not in ":="):
+    if _FORMS["time_of"].search(before) is None if took[1] in ":=" else seconds is None:
         return None
-    if said[1] is None and not _LAST.search(texts[index]):
-        return None
-    if said[2] in ":=" and not _TIME_OF_SOME.search(texts[index]):
-        return None
-    if _OF_ONE.search(texts[index]):  # `Avg step time over last 100 steps: 0.25s`
-        return Field(index + 1, Meaning.STEP_TIME, "step time", seconds or 1.0)
     return Field(index + 1, Meaning.STEP_TIME, "time of steps", seconds or 1.0, per=index)
 
 
-def named_after(index: int, name: str, before: str, after: str, lossy: bool) -> Field | None:  # noqa: PLR0911  # a list of cases
-    """Return the field of a number whose name stands after it: `2.94 avg loss`, `12.5 seconds elapsed`.
-
-    Where the line has named a loss (`lossy`), another one that stands so is the same again.
-    """
-    if not name and not lossy and _LOSS_AFTER.match(after):
-        return Field(index, Meaning.LOSS, "loss")
-    if not name and (counted := _COUNT_AFTER.match(after)):
-        kind = units.TOKENS if counted[1].lower() in ("tokens", "words") else units.SAMPLES
-        return Field(index, Meaning.COUNT, counted[1], 1.0, kind)
-    if _ELAPSED_AFTER.match(after):
+def named_after(fields: Sequence[Field], index: int, name: str, before: str, after: str) -> Field | None:
+    """Return the field of a number before its name: `2.94 avg loss`, `3epoch`. Where `fields` has a loss, another is that loss again."""
+    if _FORMS["elapsed_after"].match(after):
         return Field(index, Meaning.CLOCK, "elapsed")
-    if (_AFTER_SO_MANY.search(before) or _FINISHED.search(before)) and STEPS_AFTER.match(after):
+    if _FORMS["ended"].search(before) and _FORMS["steps"].match(after):
         return Field(index, Meaning.STEP, "steps")
-    if not index and not before.strip() and _COUNTED_FIRST.match(after):
-        return Field(index, Meaning.STEP, "iteration")
-    if index == 1 and _COUNTED_FIRST.match(before) and _EPOCH_SECOND.match(after):
-        return Field(index, Meaning.EPOCH, "epoch")
-    if _TRIAL.search(before) and _ENDED_AFTER.match(after):
-        return Field(index, Meaning.STEP, "trial")
-    if ordinal := _ORDINAL_AFTER.match(after):
-        return Field(index, Meaning.EPOCH if ordinal[1].startswith("轮") else Meaning.STEP, ordinal[1])
-    if not name and _EPOCH_AFTER.match(after):
-        return Field(index, Meaning.EPOCH, "epoch")
-    return None
-
-
-def span(index: int, name: str, before: str, after: str, clock: bool = False) -> Field | None:
-    """Return a number that is a time by its unit, or by its form (`clock`: `h:mm:ss`); one that is still to come only as what remains."""
-    seconds = 1.0 if clock else units.time_after(unit_after(after))
-    if seconds is not None and _LEFT.search(name or before[-LONGEST_NAME:]):
-        return Field(index, Meaning.LEFT, name, seconds)
-    if seconds is None or _UNTIL.search(name or before[-LONGEST_NAME:]) or _UNTIL_AFTER.match(after):
+    if name:
         return None
-    if name and names.evaluation(name):
+    if _FORMS["loss_after"].match(after) and all(field.meaning is not Meaning.LOSS for field in fields):
+        return Field(index, Meaning.LOSS, "loss")
+    return Field(index, Meaning.EPOCH, "epoch") if _FORMS["epoch_after"].match(after) else None
+
+
+def span(index: int, name: str, before: str, after: str, *, is_clock: bool = False) -> Field | None:
+    """Return a number that is a time by its unit or, for `is_clock`, by its form `h:mm:ss`. An expected time is one that remains."""
+    seconds = 1.0 if is_clock else units.time_after(unit_after(after))
+    named = name or before[-LONGEST_NAME:]
+    if seconds is None or (name and names.evaluation(name)):
+        return None
+    if _FORMS["left"].search(named):
+        return Field(index, Meaning.LEFT, name, seconds)
+    if _FORMS["expected"].search(named) or _FORMS["left_after"].match(after):
         return None
     return Field(index, Meaning.SPAN, name, seconds)

@@ -1,6 +1,6 @@
 """MLPerf's own log lines: `:::MLLOG {json}`, `:::MLL time key: {json}` and `:::MLPv0.5.0 model time (file) key: value`.
 
-What they report beside a training's counters (`processors/read/events.py`) stands behind a key. Source: MLCommons logging package and the
+Losses, rates and step times follow a key; counters are read by `processors/read/events.py`. Source: MLCommons logging package and the
 logging rules of MLPerf Training.
 """
 
@@ -13,8 +13,10 @@ import msgspec
 
 from .names import Field, Meaning
 
-_OBJECT = re.compile(r":::ML(?:LOG|L\s+(\d+\.\d+)\s+(\w+):)\s+(\{.*\})")
-_FIRST = re.compile(r":::MLP\S*\s+\S+\s+(\d+(?:\.\d+)?)\s+\([^)]*\)\s+(\w+)")
+_FORMS = {
+    "object": re.compile(r":::ML(?:LOG|L\s+(\d+\.\d+)\s+(\w+):)\s+(\{.*\})"),
+    "first": re.compile(r":::MLP\S*\s+\S+\s+(\d+(?:\.\d+)?)\s+\([^)]*\)\s+(\w+)"),
+}
 
 _REPORTED = (
     (re.compile(r"^(?:train_?|training_)?loss$"), Meaning.LOSS, ""),
@@ -41,14 +43,14 @@ def read(body: str) -> MlperfLine | None:
     """Return the event that `body` holds, or None where it is no such line. Evaluation and bookkeeping have no fields."""
     if not body.startswith(":::ML"):
         return None
-    if found := _OBJECT.match(body):
+    if found := _FORMS["object"].match(body):
         record = _object(found[3])
         milliseconds = record.get("time_ms")
         stamp = float(found[1] or 0) or (milliseconds / 1000 if isinstance(milliseconds, int | float) else 0.0)
         return MlperfLine(
             found[2] or str(record.get("key", "")), stamp or None, tuple(_values(found[2] or record.get("key"), record))
         )
-    found = _FIRST.match(body)
+    found = _FORMS["first"].match(body)
     return MlperfLine(found[2], float(found[1]) or None) if found else MlperfLine("", None)
 
 

@@ -30,7 +30,7 @@ class Meaning(IntEnum):
     TOTAL = 8
     """The end of a counter: `N` in `k/N`."""
     TIME = 9
-    """A time of which the name does not say of what."""
+    """A time whose name does not state what it measures."""
     SPAN = 10
     """A number with a unit of time, whatever its name: some readings of the line rest on it, its class does not."""
     PERIOD = 13
@@ -43,152 +43,129 @@ class Meaning(IntEnum):
     """Seconds that remain, as the log expects."""
 
 
-_EVALUATION = re.compile(
-    r"(?:^|[^a-z])(?:val|valid|validation|eval|evaluation|evaluating|test|testing|dev|best(?! fitness)|inference|predict"
-    r"|holdout)(?:[^a-z]|$)"
-)
-_NOT = re.compile(
-    r"\bmicro\b|\bthis iter|\bstop|episode steps|scale|remain|skipped|\bnan\b|\bdata\b|accumulation|\beta\b|lr\b|learning[ _-]?rate"
-    r"|^learning$|momentum|warm.?up|target"
-    r"|nodes?\b|world|max|min\b|limit|seed|version|memory|\bmem|total[ _](?:steps|epochs|iter)|num[ _]train"
-)
-_STEP = re.compile(
-    r"(?:^|[^a-z])(?:global[ _-]?step|steps?|iterations?|iters?|it|itr|i|n[ _]?iter|n(?:um)?[ _-]?updates?|updates?"
-    r"|batch(?:es)?|mini-?batch(?:es)?|"
-    r"(?:step|iter|iteration|batch|update|global)[ _-](?:num|number|idx|index|id|count|no|step)|nr[ _]batches"
-    r"|step_num|total[ _]timesteps|t env"
-    r"|^(?:total |num |env )*frames|^(?:running |starting |current )?generation"
-    r"|training[ _]iteration)$|^(?:s|#|up\.?|upd)$|(?:步数|步|迭代|迭代次数)$"
-)
-_STEP_OF = re.compile(
-    r"^(?:global |current )?(?:steps?|iter\w*|batch(?:es)?)/(?:max|total|num|all)(?: ?(?:steps?|iter\w*|batch(?:es)?))?$"
-)
-"""Name of a counter that is printed with its end: `global_step/max_steps: 13/94`."""
-_EPOCH = re.compile(
-    r"(?:^|[^a-z])(?:epochs?|ep|tick|epoch[ _](?:num|number|idx|index|id)|pass)$|^(?:e|round)$|(?:轮次|轮数|轮)$"
-)
-_WITHIN_EPOCH = re.compile(r"[a-z] (?:in|per|this) epochs?$")
-"""`samples in epoch` counts samples."""
-_LIMIT = re.compile(r"^(?:initial|max|min|target|quota|num|peak|promised)\b")
-_STEP_TIME = re.compile(
-    r"(?:^|[^a-z])(?:(?:time|secs?|seconds?|ms|elapsed time|avg[ _]time|duration)[ _]?(?:/|per|_per_"
-    r"|a)[ _]?(?:step|iter|iteration|batch|it|update|minibatch)"
-    r"|(?:step|iter|iteration|batch|train[ _]step|train[ _]iter|it|minibatch|update)[ _-]?(?:time|duration|cost"
-    r"|latency|wall|secs?|ms)"
-    r"|time[ _](?:step|iter|batch)|(?:train[ _])?batch[ _]cost|step_time_\w+|dt|elapsed time per (?:iteration|step)"
-    r"|elapsed[ _]per[ _](?:iteration|step)|step timing(?: in \w+)?|time this iter s)\b|^bt?ch ?\("
-    r"|^(?:train )?(?:step|iter|batch) ?\(t(?:ime)?\)$|^t (?:step|iter|iteration|batch|it)$"
-)
-_LOSS_NOT = re.compile(
-    r"^final loss|reward|loss(?:es)?[ _-]?(?:scale|scaling|weight|fn|mask|coef|val(?!ue)|gain)|scale"
-    r"|^(?:calc\w*|comput\w*) loss|loss(?:es)? (?:init|(?:pre|post)?-?process\w*|forward|backward|fwd|bwd|calc\w*|comput\w*)\b"
-)
-"""Names of weights and of parts of the work, whose numbers are times."""
-_LOSS = re.compile(
-    r"^learn$|cross[ -]?entropy(?: ?with[\w ]+)?$|(?:^|[^a-z])(?:loss|losses|nll|crossentropyloss|ce|xent|objective(?!/)|objf|bpb|bpc|elbo"
-    r"|perplexity loss|score)(?:$|[^a-z])|loss$|损失|^(?:train |avg |average )?cost$|^trl$|\btr(?:n|ain)? ?loss|^l [a-z]+$|^loss ?value$"
-    r"|^train(?:ings?)?[ -](?:rmse|mse|mae|l1|l2|deviance)$"
-)
-_RANKED_LOSSES = (
-    re.compile(r"^loss$"),
-    re.compile(
+_RANKED_LOSSES = {
+    0: re.compile(r"^loss$"),
+    1: re.compile(
         r"^(?:loss(?:es)?/)?(?:avg|average|mean|running)?[ /]?"
         r"(?:train|training|lm|total|tot|all|overall|step|batch)?[ /]?loss(?: function)?$"
         r"|^loss(?:es)?[/ ]total$|^(?:train |avg |average )?cost$|^(?:训练|总)?损失$"
     ),
-    re.compile(r"train.*(?:loss|entropy)|^loss\b.*\btrain"),
-    re.compile(r"loss$"),
-)
-"""Names of losses, those of the training step first."""
-_SMOOTHED = re.compile(r"avg|average|mean|smooth|running|final")
-_PART_OF_LOSS = re.compile(r"(?<!cross )entropy loss|alpha|\bkl\b|\baux|\breg\b|regulari")
-_CLOCK = re.compile(
-    r"(?:^|[^a-z])(?:elapsed|elasped|(?:total|wall|elapsed|cumulative)[ _-]?(?:time|elapsed|wall)|time[ _-]?elapsed"
-    r"|time[ _](?:passed|spent)|wallclock|wall[ _]clock|runtime|uptime|time[ _]total)|^(?:wall|_?timestamp|ts)$"
-)
-_TIME = re.compile(
-    r"(?:^|[^a-z])(?:timer?|cost|took|duration|time cost|seconds|secs|耗时|用时)(?: ?\(\w+\))?$|^(?:ms|sec|mins?|minutes|hours|hrs)$"
-    r"|^(?:time|seconds|secs) (?!step|left|est|eta)[a-z]+$"
-)
-_MEASURE = re.compile(
-    r"acc(?:uracy)?\b|acc$|top-?\d|ppl|perplexity|grad[ _]?norm|\bgnorm|reward|\brew\b|return|\bmiou\b|\biou\b"
-    r"|\bf1\b|\bauc\b|\bmap\b|error|\berr\b|"
-    r"\bkl\b|entropy|mae|mse|\br?mse?\b|\b[wcp]er\b|psnr|dice|pixacc|bleu|train/|optim/|throughput/|tflops|samples?$|tokens?$"
-    r"|consumed|mfu|lr$|learning|^r$|\bvalue$|\bfitness$"
-)
-_COUNT = re.compile(
-    r"(?:^|[^a-z])(?:consumed|seen|processed|total|num|cumulative)?[ /]{0,3}"
-    r"(samples|tokens|examples|images|sequences|timesteps|env steps|env interacts|interactions|kimg)"
-    r"(?: (?:seen|consumed|processed|so far|total))?$"
-)
-_COUNT_NOT = re.compile(
-    r"(?:^|[^a-z])(?:train|training|input|output|prompt|completion|per|batch|max|mean|avg)(?:[^a-z]|$)"
-)
-_FLOP = re.compile(r"flop|\bmfu\b|\bhfu\b")
-_SPEED = re.compile(r"(?:^|[^a-z])(?:throughput|speed)(?:$| ?[(\[/]| (?:per|avg|average|mean|total|global)\b)")
-_PLACE = re.compile(r"^(?:file|lineno|line|pid|rank|local_rank|port|gpu|device|layer|channel|stage|node|seed|size)$")
-
-
-_ENGLISH = (
-    dict.fromkeys(("schritt", "étape", "paso", "passo", "шаг", "ステップ", "스텝"), "step")
-    | dict.fromkeys(("epoche", "époque", "época", "эпоха", "エポック", "에폭", "에포크"), "epoch")
-    | dict.fromkeys(("verlust", "perte", "pérdida", "perda", "потери", "損失", "손실"), "loss")
-    | dict.fromkeys(("валидация", "validación", "validação", "validierung", "検証", "검증"), "validation")
-    | dict.fromkeys(
-        ("обучение", "entrenamiento", "treino", "treinamento", "entraînement", "訓練", "学習", "훈련"), "train"
-    )
-    | dict.fromkeys(("zeit", "dauer", "temps", "durée", "tiempo", "tempo", "время", "时间", "時間", "시간"), "time")
-)
-"""Words of other languages that loops of people's own print. Chinese ones that are written without blanks stand in the patterns."""
-
-PATTERNS = (
-    *(
-        pattern.pattern
-        for pattern in (
-            _EVALUATION,
-            _STEP_OF,
-            _FLOP,
-            _STEP_TIME,
-            _SPEED,
-            _LOSS,
-            _COUNT,
-            _STEP,
-            _EPOCH,
-            _CLOCK,
-            _TIME,
-            _MEASURE,
-        )
+    2: re.compile(r"train.*(?:loss|entropy)|^loss\b.*\btrain"),
+    4: re.compile(r"loss$"),
+}
+"""Names of losses, those of the training step first. A smoothed loss of the step comes before the loss of a part."""
+_FORMS = {
+    "evaluation": re.compile(
+        r"(?:^|[^a-z])(?:val|valid|validation|eval|evaluation|evaluating|test|testing|dev|best(?! fitness)|inference|predict"
+        r"|holdout)(?:[^a-z]|$)"
     ),
-    rf"(?:^|[^a-z])(?:{'|'.join(_ENGLISH)}|total)(?:[^a-z]|$)",
-)
-"""Every name that means something, as `words` writes it, holds a match of one of these."""
+    "not": re.compile(
+        r"\bmicro\b|\bthis iter|\bstop|episode steps|scale|remain|skipped|\bnan\b|\bdata\b|accumulation|\beta\b|lr\b|learning[ _-]?rate"
+        r"|^learning$|momentum|warm.?up|target"
+        r"|nodes?\b|world|max|min\b|limit|seed|version|memory|\bmem|total[ _](?:steps|epochs|iter)|num[ _]train"
+    ),
+    "step": re.compile(
+        r"(?:^|[^a-z])(?:global[ _-]?step|steps?|iterations?|iters?|it|itr|i|n[ _]?iter|n(?:um)?[ _-]?updates?|updates?"
+        r"|batch(?:es)?|mini-?batch(?:es)?|"
+        r"(?:step|iter|iteration|batch|update|global)[ _-](?:num|number|idx|index|id|count|no|step)|nr[ _]batches"
+        r"|step_num|total[ _]timesteps|t env"
+        r"|^(?:total |num |env )*frames|^(?:running |starting |current )?generation"
+        r"|training[ _]iteration)$|^(?:s|#|up\.?|upd)$|(?:步数|步|迭代|迭代次数)$"
+    ),
+    "epoch": re.compile(
+        r"(?:^|[^a-z])(?:epochs?|ep|tick|epoch[ _](?:num|number|idx|index|id)|pass)$|^(?:e|round)$|(?:轮次|轮数|轮)$"
+    ),
+    # `samples in epoch` counts samples.
+    "within_epoch": re.compile(r"[a-z] (?:in|per|this) epochs?$"),
+    # Names of counters inside a step, and of two counters before two numbers.
+    "no_step": re.compile(
+        r"\bmicro|\bmbs?\b|\bubatch|accum|\binner\b|\bsub[ -]?(?:steps?|batch)"
+        r"|^(?:epochs?|ep|steps?|iter\w*|batch(?:es)?) ?/ ?(?:epochs?|ep|steps?|iter\w*|batch(?:es)?)$"
+    ),
+    "limit": re.compile(r"^(?:initial|max|min|target|quota|num|peak|promised)\b"),
+    "step_time": re.compile(
+        r"(?:^|[^a-z])(?:(?:time|secs?|seconds?|ms|elapsed time|avg[ _]time|duration)[ _]?(?:/|per|_per_"
+        r"|a)[ _]?(?:step|iter|iteration|batch|it|update|minibatch)"
+        r"|(?:step|iter|iteration|batch|train[ _]step|train[ _]iter|it|minibatch|update)[ _-]?(?:time|duration|cost"
+        r"|latency|wall|secs?|ms)"
+        r"|time[ _](?:step|iter|batch)|(?:train[ _])?batch[ _]cost|step_time_\w+|dt|elapsed time per (?:iteration|step)"
+        r"|elapsed[ _]per[ _](?:iteration|step)|step timing(?: in \w+)?|time this iter s)\b|^bt?ch ?\("
+        r"|^(?:train )?(?:step|iter|batch) ?\(t(?:ime)?\)$|^t (?:step|iter|iteration|batch|it)$"
+    ),
+    # Names of weights and of parts of the work, whose numbers are times.
+    "loss_not": re.compile(
+        r"^final loss|reward|loss(?:es)?[ _-]?(?:scale|scaling|weight|fn|mask|coef|val(?!ue)|gain)|scale"
+        r"|^(?:calc\w*|comput\w*) loss|loss(?:es)? (?:init|(?:pre|post)?-?process\w*|forward|backward|fwd|bwd|calc\w*|comput\w*)\b"
+    ),
+    "loss": re.compile(
+        r"^learn$|cross[ -]?entropy(?: ?with[\w ]+)?$|(?:^|[^a-z])(?:loss|losses|nll|crossentropyloss|ce|xent|objective(?!/)|objf"
+        r"|bpb|bpc|elbo|perplexity loss|score)(?:$|[^a-z])|loss$|损失|^(?:train |avg |average )?cost$|^trl$|\btr(?:n|ain)? ?loss|^l [a-z]+$"
+        r"|^loss ?value$|^train(?:ings?)?[ -](?:rmse|mse|mae|l1|l2|deviance)$"
+    ),
+    "smoothed": re.compile(r"avg|average|mean|smooth|running|final"),
+    "part_of_loss": re.compile(r"(?<!cross )entropy loss|alpha|\bkl\b|\baux|\breg\b|regulari"),
+    "clock": re.compile(
+        r"(?:^|[^a-z])(?:elapsed|elasped|(?:total|wall|elapsed|cumulative)[ _-]?(?:time|elapsed|wall)|time[ _-]?elapsed"
+        r"|time[ _](?:passed|spent)|wallclock|wall[ _]clock|runtime|uptime|time[ _]total)|^(?:wall|_?timestamp|ts)$"
+    ),
+    "time": re.compile(
+        r"(?:^|[^a-z])(?:timer?|cost|took|duration|time cost|seconds|secs|耗时|用时)(?: ?\(\w+\))?$|^(?:ms|sec|mins?|minutes|hours|hrs)$"
+        r"|^(?:time|seconds|secs) (?!step|left|est|eta)[a-z]+$"
+    ),
+    "measure": re.compile(
+        r"acc(?:uracy)?\b|acc$|top-?\d|ppl|perplexity|grad[ _]?norm|\bgnorm|reward|\brew\b|return|\bmiou\b|\biou\b"
+        r"|\bf1\b|\bauc\b|\bmap\b|error|\berr\b|"
+        r"\bkl\b|entropy|mae|mse|\br?mse?\b|\b[wcp]er\b|psnr|dice|pixacc|bleu|train/|optim/|throughput/|tflops|samples?$|tokens?$"
+        r"|consumed|mfu|lr$|learning|^r$|\bvalue$|\bfitness$"
+    ),
+    "count": re.compile(
+        r"(?:^|[^a-z])(?:consumed|seen|processed|total|num|cumulative)?[ /]{0,3}"
+        r"(samples|tokens|examples|images|sequences|timesteps|env steps|env interacts|interactions|kimg)"
+        r"(?: (?:seen|consumed|processed|so far|total))?$"
+    ),
+    "count_not": re.compile(
+        r"(?:^|[^a-z])(?:train|training|input|output|prompt|completion|per|batch|max|mean|avg)(?:[^a-z]|$)"
+    ),
+    "flop": re.compile(r"flop|\bmfu\b|\bhfu\b"),
+    "speed": re.compile(r"(?:^|[^a-z])(?:throughput|speed)(?:$| ?[(\[/]| (?:per|avg|average|mean|total|global)\b)"),
+    "place": re.compile(
+        r"^(?:file|lineno|line|pid|rank|local_rank|port|gpu|device|layer|channel|stage|node|seed|size)$"
+    ),
+}
 
 
 @lru_cache(maxsize=4096)
 def words(name: str) -> str:
-    """Return `name` in small letters, as English words: `trainLoss` and `train_loss` become `train loss`."""
-    found = units.HUMP.sub(" ", name).lower().replace("_", " ").split()
-    return " ".join(_ENGLISH.get(word, word) for word in found)
+    """Return `name` in small letters, as words: `trainLoss` and `train_loss` become `train loss`."""
+    return " ".join(units.HUMP.sub(" ", name).lower().replace("_", " ").split())
 
 
 @lru_cache(maxsize=4096)
 def evaluation(text: str) -> bool:
-    """Return whether `text` speaks of evaluation and not of training."""
-    return _EVALUATION.search(words(text)) is not None
+    """Return whether `text` names an evaluation, not a training."""
+    return _FORMS["evaluation"].search(words(text)) is not None
+
+
+def is_no_step(name: str) -> bool:
+    """Return whether `name` is that of a counter inside a step, or of two counters, of which it is unclear which number follows."""
+    return bool(name) and _FORMS["no_step"].search(words(name)) is not None
 
 
 @lru_cache(maxsize=4096)
-def meaning(name: str) -> tuple[Meaning, float, str] | None:  # noqa: C901, PLR0911  # a decision list
+def meaning(name: str) -> tuple[Meaning, float, str] | None:  # noqa: PLR0911  # a decision list
     """Return what a field called `name` is, the factor to seconds or to one a second, and the unit of a rate; None where unknown.
 
     Evaluation and configuration fields are unknown on purpose.
     """
     text = words(name)
-    if not text or _PLACE.match(text) or (_LIMIT.match(text) and "num updates" not in text) or evaluation(text):
+    if (
+        not text
+        or _FORMS["place"].match(text)
+        or (_FORMS["limit"].match(text) and "num updates" not in text)
+        or evaluation(text)
+    ):
         return None
-    if _STEP_OF.match(text):
-        return Meaning.STEP, 1.0, ""
-    if _FLOP.search(text):
+    if _FORMS["flop"].search(text):
         return Meaning.MEASURE, 1.0, ""
     if found := units.rate(name):
         return Meaning.RATE, found.scale, found.unit
@@ -196,27 +173,33 @@ def meaning(name: str) -> tuple[Meaning, float, str] | None:  # noqa: C901, PLR0
         return Meaning.PERIOD, seconds, units.SAMPLES
     if (seconds := units.period(name)) is not None:
         return Meaning.STEP_TIME, seconds, ""
-    if _STEP_TIME.search(text):
+    if _FORMS["step_time"].search(text):
         return Meaning.STEP_TIME, units.time_in(name) or 1.0, ""
-    if _SPEED.search(text) and not text.startswith(("throughput/total", "total")):
+    if _FORMS["speed"].search(text) and not text.startswith(("throughput/total", "total")):
         return Meaning.RATE, 1.0, units.UNNAMED + units.per_device(name)
-    if _LOSS.search(text) and not _LOSS_NOT.search(text):
+    if _FORMS["loss"].search(text) and not _FORMS["loss_not"].search(text):
         return Meaning.LOSS, 1.0, ""
-    if _NOT.search(text) and not _CLOCK.search(text):
+    if _FORMS["not"].search(text) and not _FORMS["clock"].search(text):
         return (Meaning.MEASURE, 1.0, "") if text in ("lr", "learning rate") else None
     return _plain(text, name)
 
 
 def _plain(text: str, name: str) -> tuple[Meaning, float, str] | None:
-    if (found := _COUNT.search(text)) and not _COUNT_NOT.search(text) and not _STEP.search(text):
+    if (
+        (found := _FORMS["count"].search(text))
+        and not _FORMS["count_not"].search(text)
+        and not _FORMS["step"].search(text)
+    ):
         return Meaning.COUNT, 1.0, units.TOKENS if found[1] == "tokens" else units.SAMPLES
-    clock = _CLOCK.search(text)
+    if is_no_step(name):
+        return None
+    clock = _FORMS["clock"].search(text)
     kinds = (
-        (Meaning.STEP, _STEP.search(text)),
-        (Meaning.EPOCH, _EPOCH.search(text) and not _WITHIN_EPOCH.search(text)),
+        (Meaning.STEP, _FORMS["step"].search(text)),
+        (Meaning.EPOCH, _FORMS["epoch"].search(text) and not _FORMS["within_epoch"].search(text)),
         (Meaning.CLOCK, clock),
-        (Meaning.TIME, _TIME.search(text) and "epoch" not in text),
-        (Meaning.MEASURE, _MEASURE.search(text)),
+        (Meaning.TIME, _FORMS["time"].search(text) and "epoch" not in text),
+        (Meaning.MEASURE, _FORMS["measure"].search(text)),
     )
     meant = next((kind for kind, matched in kinds if matched), None)
     if meant is None:
@@ -228,19 +211,28 @@ def _plain(text: str, name: str) -> tuple[Meaning, float, str] | None:
     )
 
 
+PART_RANK = 4
+"""Rank of a loss (`loss_rank`) from which its name is that of a part."""
+
+
 @lru_cache(maxsize=4096)
 def loss_rank(name: str) -> int:
     """Return how much a loss of this name is the loss of the training step; the lowest is taken."""
     text = words(name)
-    for place, ranked in enumerate(_RANKED_LOSSES):
-        if ranked.search(text):
-            return place + (2 if _SMOOTHED.search(text) else 0) + (4 if _PART_OF_LOSS.search(text) else 0)
+    for rank, names in _RANKED_LOSSES.items():
+        if names.search(text):
+            return (
+                rank + (2 if _FORMS["smoothed"].search(text) else 0) + (4 if _FORMS["part_of_loss"].search(text) else 0)
+            )
     return 9
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Number `index` of a line and what it means: its value times `scale` is in seconds or in `unit`."""
+    """Number `index` of a line and what it means: its value times `scale` is in seconds or in `unit`.
+
+    Number `per` of the line divides it, as in `12.5 sec per 100 iters`; -1 for none.
+    """
 
     index: int
     meaning: Meaning
@@ -248,7 +240,6 @@ class Field:
     scale: float = 1.0
     unit: str = ""
     per: int = -1
-    """Number of the line that this one is divided by: `12.5 sec per 100 iters`; -1 for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,3 +263,6 @@ class FieldLayout:
     def has(self, *meanings: Meaning) -> bool:
         """Return whether any field has one of `meanings`."""
         return any(field.meaning in meanings for field in self.fields)
+
+
+NO_FIELDS = FieldLayout(())

@@ -1,32 +1,27 @@
-"""One scan that spares most texts the expressions themselves: which words a text must hold for one of them to match.
+"""One scan that spares most texts the expressions themselves: the words that a text must hold for one of them to match.
 
-For the text between two numbers the scan tells whether it may give either of them a meaning (`telling`). What to look for is taken from
-the grammar's expressions (`PATTERNS` of `names`, `units`, `fields` and `counters`), without what they forbid. So a scan may find too
-much, never too little.
+The scan may find too much, never too little.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 import re2
 
-from . import counters, fields, names, units
-
 _REPEATS = (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT)
 _MEMORY = 32 << 20
 """Bytes that RE2 may use for the automaton of all words."""
 _FEW = 4
-"""Characters of a class, and times that something is repeated, up to which each is told apart."""
+"""Characters of a class, and repetitions, up to which each is expanded."""
 _MOST = 16
-"""Words that a run of such classes makes at most."""
+"""Maximum number of words that a run of such classes is expanded to."""
 
 
 class Literals:
-    """Tells which of several expressions may match.
+    """Finds which of several expressions may match.
 
     Args:
         patterns: The expressions. One that needs no word may match every text.
@@ -85,7 +80,7 @@ def _of(nodes: Sequence[tuple[Any, Any]]) -> frozenset[str]:
 
 
 def _flat(nodes: Sequence[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
-    """Yield `nodes`, groups and what is repeated a fixed number of times taken apart."""
+    """Yield `nodes`, with groups and fixed repetitions expanded."""
     for op, args in nodes:
         if op is sre.SUBPATTERN:
             yield from _flat(list(args[-1]))
@@ -96,7 +91,7 @@ def _flat(nodes: Sequence[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
 
 
 def _characters(op: Any, args: Any) -> frozenset[str]:
-    """Return the characters, in small letters, of which one stands here; nothing where there are many."""
+    """Return the characters, in small letters, of which one is here; nothing where there are many."""
     if op is sre.LITERAL:
         return frozenset({chr(args).casefold()})
     if op is sre.IN and len(args) <= _FEW and all(kind is sre.LITERAL for kind, _ in args):
@@ -106,89 +101,3 @@ def _characters(op: Any, args: Any) -> frozenset[str]:
 
 def _worth(words: frozenset[str]) -> tuple[int, int]:
     return min(sum(map(str.isalpha, word)) * _FEW + len(word) for word in words), -len(words)
-
-
-_BEYOND = r"\x{80}-\x{10ffff}"
-"""Characters that are not ASCII's: letters, digits and blanks are among them, and RE2 does not count them so."""
-_CATEGORIES = {
-    sre.CATEGORY_DIGIT: rf"\d{_BEYOND}",
-    sre.CATEGORY_SPACE: rf"\s{_BEYOND}",
-    sre.CATEGORY_WORD: rf"\w{_BEYOND}",
-    sre.CATEGORY_NOT_DIGIT: r"\D",
-    sre.CATEGORY_NOT_SPACE: r"\S",
-    sre.CATEGORY_NOT_WORD: r"\W",
-}
-_EDGE = "\x01"
-"""What stands between texts that are searched together."""
-_EDGES = {sre.AT_BEGINNING: f"(?:^|{_EDGE})", sre.AT_END: f"(?:$|{_EDGE})", sre.AT_BOUNDARY: ""}
-_EDGES_OF_NAMES = {**_EDGES, sre.AT_BEGINNING: "(?:^|[^a-z])", sre.AT_END: "(?:$|[^a-z])"}
-"""Where a name begins and ends in a text."""
-
-
-def telling(texts: Sequence[str]) -> list[bool]:
-    """Return for each text False where it names no field, is no unit and links no numbers, whatever stands around it."""
-    return [_tells(text) for text in texts] if _tells(_EDGE.join(texts)) else [False] * len(texts)
-
-
-@lru_cache(maxsize=4096)
-def _tells(text: str) -> bool:
-    small, spelled = text.lower(), names.words(text)
-    if spelled != small:
-        small = f"{small}{_EDGE}{spelled}"
-    return _TELLING.Match(small.encode("utf-8", "replace")) is not None
-
-
-def relaxed(pattern: str, edges: dict[Any, str] = _EDGES) -> str:
-    """Return an expression of RE2 that finds all that `pattern` finds, and more: what it asks of the text around is left out."""
-    nodes = list(parser.parse(pattern))
-    end = ""
-    if nodes and nodes[-1][0] is sre.ASSERT_NOT and [op for op, _ in nodes[-1][1][1]] == [sre.IN]:
-        end = f"(?:$|{_EDGE}|{_class([(sre.NEGATE, None), *nodes[-1][1][1][0][1]])})"
-    return "".join(_relaxed(nodes, edges)) + end
-
-
-def _relaxed(nodes: Sequence[tuple[Any, Any]], edges: dict[Any, str]) -> Iterator[str]:
-    for op, args in nodes:
-        if op is sre.LITERAL:
-            yield rf"\x{{{args:x}}}"
-        elif op is sre.IN:
-            yield _class(args)
-        elif op is sre.AT:
-            yield edges[args]
-        elif op is sre.BRANCH:
-            yield f"(?:{'|'.join(''.join(_relaxed(list(branch), edges)) for branch in args[1])})"
-        elif op is sre.SUBPATTERN:
-            yield f"(?:{''.join(_relaxed(list(args[-1]), edges))})"
-        elif op in _REPEATS:
-            most = "" if args[1] is sre.MAXREPEAT else args[1]
-            yield f"(?:{''.join(_relaxed(list(args[2]), edges))}){{{args[0]},{most}}}"
-        elif op not in (sre.ASSERT, sre.ASSERT_NOT):
-            raise ValueError(f"expected an expression of what the grammar uses, got {op} in it")
-
-
-def _class(members: Sequence[tuple[Any, Any]]) -> str:
-    negated = members[0][0] is sre.NEGATE
-    made = "[^" if negated else "["
-    for op, args in members[negated:]:
-        if op is sre.LITERAL:
-            made += rf"\x{{{args:x}}}"
-        elif op is sre.RANGE:
-            made += rf"\x{{{args[0]:x}}}-\x{{{args[1]:x}}}"
-        else:
-            made += _CATEGORIES[args].removesuffix(_BEYOND if negated else "")
-    return made + "]"
-
-
-def _compiled() -> Any:
-    of_texts = [relaxed(one) for one in (*units.PATTERNS, *fields.PATTERNS, *counters.PATTERNS)]
-    of_names = [relaxed(one, _EDGES_OF_NAMES) for one in names.PATTERNS]
-    options = re2.Options()
-    options.max_mem = _MEMORY
-    options.case_sensitive = False
-    made = re2.Set.SearchSet(options)
-    made.Add("|".join([*of_texts, *of_names]))
-    made.Compile()
-    return made
-
-
-_TELLING = _compiled()

@@ -4,14 +4,15 @@ import re
 from datetime import UTC, datetime
 from functools import lru_cache
 
-DAY = 86400.0
-"""Seconds of a day."""
+DAY = 86400.0  # seconds
 
-_CLOCK = re.compile(r"(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?: ([AP]M))?")
-_YEAR_FIRST = re.compile(r"(\d{4})[-/.](\d\d)[-/.](\d\d)")
-_YEAR_LAST = re.compile(r"(\d\d)[-/](\d\d)[-/](\d{2,4})\b")
-_DAY_ONLY = re.compile(r"^(\d\d)[-/]?(\d\d)\b(?![:/-])")
-_MONTH = re.compile(r"(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +(\d+)")
+_FORMS = {
+    "clock": re.compile(r"(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?: ([AP]M))?"),
+    "year_first": re.compile(r"(\d{4})[-/.](\d\d)[-/.](\d\d)"),
+    "year_last": re.compile(r"(\d\d)[-/](\d\d)[-/](\d{2,4})\b"),
+    "day_only": re.compile(r"^(\d\d)[-/]?(\d\d)\b(?![:/-])"),
+    "month": re.compile(r"(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +(\d+)"),
+}
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 
@@ -20,7 +21,7 @@ def seconds(stamp: str) -> float | None:
 
     Only differences mean something. A time without a date counts from midnight, one without a year from 1 January 2000.
     """
-    clock = _CLOCK.search(stamp)
+    clock = _FORMS["clock"].search(stamp)
     if clock is None:
         return None
     hour, minute, second, fraction, half = clock.groups()
@@ -34,16 +35,16 @@ def seconds(stamp: str) -> float | None:
 
 @lru_cache(maxsize=1024)
 def _date(before: str, after: str) -> float:
-    """Return the day that stands before or after a time; lines that follow each other are mostly of one day."""
-    if found := _YEAR_FIRST.search(before):
+    """Return the day before or after a time, in seconds. Cached, because neighbouring lines are mostly of one day."""
+    if found := _FORMS["year_first"].search(before):
         year, month, day = int(found[1]), int(found[2]), int(found[3])
-    elif found := _YEAR_LAST.search(before):
+    elif found := _FORMS["year_last"].search(before):
         year, month, day = int(found[3]) % 100 + 2000, int(found[1]), int(found[2])
         if month > 12:
             month, day = day, month
-    elif found := _MONTH.search(before + after):
+    elif found := _FORMS["month"].search(before + after):
         year, month, day = 2000, _MONTHS.index(found[1]) + 1, int(found[2])
-    elif found := _DAY_ONLY.search(before):
+    elif found := _FORMS["day_only"].search(before):
         year, month, day = 2000, int(found[1]), int(found[2])
     else:
         return 0.0

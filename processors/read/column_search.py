@@ -1,4 +1,4 @@
-"""The columns of the step and the loss of a stream, found among all numbers that its lines print, and what they say now."""
+"""Finds the columns of the step and the loss of a stream among all numbers that its lines print, and their newest values."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -15,11 +15,11 @@ from .series import BAR, SeriesReader, TemplateSeries
 
 LEAST_STEP, LEAST_LOSS = 2.0, 1.5
 MARGIN_STEP, MARGIN_LOSS = 0.7, 1.5
-"""Log odds that the best columns have at least, and by which they lead what says otherwise, or null is given."""
+"""Minimum log odds of the best columns, and their minimum lead over columns with other values. Below them the number is null."""
 
 
 class CounterValue(msgspec.Struct, frozen=True):
-    """A value of the counter, where it was printed, when it arrived and the time printed beside it (null without one)."""
+    """A value of the counter, its line, its arrival and the time printed in that line (null without one)."""
 
     step: int
     line: int
@@ -39,10 +39,10 @@ class WeighedColumn(msgspec.Struct, frozen=True):
 
     Attributes:
         role: Which of them.
-        name: What stands before its numbers, in the line as it was printed last.
+        name: Name before its number in the newest line.
         value: Its newest number.
-        score: Log odds, agreements included.
-        likely: It is likely enough, and leads what says otherwise by enough.
+        score: Log odds.
+        likely: It is the one that was chosen.
     """
 
     role: Role
@@ -53,18 +53,18 @@ class WeighedColumn(msgspec.Struct, frozen=True):
 
 
 class ColumnSearch:
-    """Looks for the columns of streams. What it found in one is in the stream's state.
+    """Searches the columns of streams. The result is kept in the stream's state.
 
     Args:
-        proposer: Says how likely each role of a column is; the one that ships where not given.
+        proposer: Proposes the roles of columns; the one that ships where not given.
     """
 
     def __init__(self, proposer: Proposer | None = None) -> None:
         self._proposer = proposer
         self.reader = SeriesReader()
 
-    def take(self, lines: Iterable[tuple[int, str, float]], state: KeptSeries) -> bool:
-        """Take in lines with their numbers and arrivals, and look for the columns again where that is due."""
+    def observe(self, lines: Iterable[tuple[int, str, float]], state: KeptSeries) -> bool:
+        """Read lines with their numbers and arrivals, and search the columns again where that is due."""
         return observe(lines, self.reader, state, self._solve)
 
     def weighed(self, state: KeptSeries, most: int = 2) -> list[WeighedColumn]:
@@ -94,14 +94,9 @@ class ColumnSearch:
         often, found = self._assign(state)
         state.step = _chosen(often, found.steps, LEAST_STEP, MARGIN_STEP)
         state.loss = _chosen(often, found.losses, LEAST_LOSS, MARGIN_LOSS)
-        doubtful = not found.losses or found.losses[0].score < LEAST_LOSS
-        state.no_loss = doubtful and _named_losses(often) > 1
-
-
-def _named_losses(series: Sequence[TemplateSeries]) -> int:
-    """Return how many columns the name of a loss stands before."""
-    known = [names.meaning(name_before(column.before)) for each in series for column in each.columns]
-    return sum(meant is not None and meant[0] is names.Meaning.LOSS for meant in known)
+        known = [names.meaning(name_before(column.before)) for each in often for column in each.columns]
+        named = sum(meant is not None and meant[0] is names.Meaning.LOSS for meant in known)
+        state.no_loss = named > 1 and (not found.losses or found.losses[0].score < LEAST_LOSS)
 
 
 @cache
@@ -123,18 +118,18 @@ def _chosen(
 
 def steps(state: KeptSeries) -> list[CounterValue]:
     """Return the newest values of the step, oldest first; none where no counter is likely enough, or several are."""
-    told = [
+    values = [
         CounterValue(int(value), row.line, row.arrival, row.stamp)
         for row, value in _values(state, state.step)
         if value is not None
     ]
-    return sorted(told, key=lambda each: each.line)
+    return sorted(values, key=lambda each: each.line)
 
 
 def losses(state: KeptSeries) -> list[LossValue]:
     """Return the newest values of the loss, oldest first; none where no column is likely enough, or several are."""
-    told = [LossValue(value, row.line) for row, value in _values(state, state.loss)]
-    return sorted(told, key=lambda each: each.line)
+    values = [LossValue(value, row.line) for row, value in _values(state, state.loss)]
+    return sorted(values, key=lambda each: each.line)
 
 
 def _values(state: KeptSeries, chosen: Chosen | None) -> Iterator[tuple[KeptRow, float | None]]:

@@ -1,45 +1,25 @@
 """The newest rows of the templates of one stream: what the solver sees, bounded, and the same however lines are cut into chunks."""
 
 import math
-import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 import msgspec
 
+from ..grammar import table
 from ..grammar.prefix import clean, strip_prefix
 from .series import LineTemplate, Row, SeriesReader, TemplateSeries
 
 Above = list[str]
 """The last lines that hold no row, oldest first."""
 
-_DRAWN = re.compile(r"[|\u2502\u2503;,\t]")
-_GAP = re.compile(r"\s{2,}")
-_BLANK = re.compile(r"\s+")
-_LETTER = re.compile(r"[^\W\d_]")
-_RULE = re.compile(r"[\s|+:=\u2500-\u257f-]*")
-
 
 def names_above(lines: Sequence[str], columns: int) -> list[str]:
-    """Return the names of so many columns in the last of `lines`, or in the one before where that is a rule; empty where they do not fit.
-
-    Columns are parted by one mark, by gaps of two blanks or more, or by single blanks: what gives as many cells as there are columns.
-    """
-    for line in reversed(lines):
-        body = strip_prefix(clean(line)).body
-        if not _RULE.fullmatch(body):
-            return _cells(body, columns)
-    return []
-
-
-def _cells(body: str, columns: int) -> list[str]:
-    marked = [cell.strip() for cell in _DRAWN.split(body)]
-    ways = (
-        [cell for place, cell in enumerate(marked) if cell or 0 < place < len(marked) - 1],
-        _GAP.split(body.strip()),
-        _BLANK.split(body.strip()),
-    )
-    return next((way for way in ways if len(way) == columns > 1 and all(map(_LETTER.search, way))), [])
+    """Return the names of so many columns in the last of `lines`, or in the one before a separator; empty where they do not fit."""
+    bodies = (strip_prefix(clean(line)).body for line in reversed(lines))
+    cells = next((table.cells(body) for body in bodies if not table.is_separator(body)), [])
+    named = all(any(map(str.isalpha, cell)) for cell in cells)
+    return cells if named and len(cells) == columns > 1 else []
 
 
 TEMPLATES, ROWS, COLUMNS, DEAD = 16, 20, 20, 128
@@ -64,7 +44,7 @@ class KeptRow(msgspec.Struct, array_like=True):
 
 
 class KeptTemplate(msgspec.Struct, array_like=True):
-    """The newest rows of a template, oldest first. `text` is a line of it, which tells it again; `header` names its columns."""
+    """The newest rows of a template, oldest first. `text` is one of its lines; `header` names its columns."""
 
     text: str
     key: int
@@ -80,7 +60,7 @@ class Chosen(msgspec.Struct, array_like=True):
         columns: Key of the template and index of each.
         end: The end that they count to, as printed; empty where they count to none.
         score: Log odds.
-        margin: Those by which what says otherwise is less likely.
+        margin: Lead over the columns with another value, in log odds.
         bar: They stand in a bar.
     """
 
@@ -92,7 +72,7 @@ class Chosen(msgspec.Struct, array_like=True):
 
 
 class KeptSeries(msgspec.Struct):
-    """What is kept of one stream.
+    """The newest rows of one stream.
 
     Attributes:
         templates: Those whose numbers vary, the one printed last at the end.
@@ -103,9 +83,9 @@ class KeptSeries(msgspec.Struct):
         due: Rows after which the solver looks at them again.
         step: The columns of the training's step; null where none is likely enough.
         loss: Those of its loss.
-        no_loss: Of several columns that are named so, none was likely enough to be the loss.
-        settled: Reports tell all that the solver could, and it did not object: nothing is kept any more.
-        idle: Lines to pass over: those before told nothing new.
+        no_loss: Several columns have the name of a loss, and none is likely enough to be the loss.
+        settled: Reports state step, speed and loss: nothing is kept any more.
+        idle: Lines to skip, because those before added nothing.
         rounds: How often that was so.
     """
 
@@ -133,7 +113,7 @@ def observe(
 
     `solve` is called now and then, after so many rows: what it finds does not depend on how lines are cut into chunks.
     """
-    dead, told = set(state.dead), False
+    dead, has_numbers = set(state.dead), False
     by_key = {kept.key: kept for kept in state.templates}
     for number, line, arrival in lines:
         if not line:
@@ -148,7 +128,7 @@ def observe(
         template = row.template
         if template.key in dead or len(line) > _LINE:
             continue
-        told = True
+        has_numbers = True
         _take(row, line, state, by_key)
         if not _varies(by_key[template.key]):
             dead.add(template.key)
@@ -161,7 +141,7 @@ def observe(
         if solve is not None and state.seen >= state.due:
             state.due = min(math.ceil(state.seen * OFTEN), state.seen + SELDOM)
             solve(state)
-    return told
+    return has_numbers
 
 
 def _take(row: Row, line: str, state: KeptSeries, by_key: dict[int, KeptTemplate]) -> None:
@@ -175,30 +155,30 @@ def _take(row: Row, line: str, state: KeptSeries, by_key: dict[int, KeptTemplate
         state.templates.append(kept)
     kept.count += 1
     values = _finite(row.values)
-    if kept.rows and (len(values) != len(kept.rows[-1].values) or _again(kept.rows, row.rank, values)):
+    if kept.rows and (len(values) != len(kept.rows[-1].values) or _is_of_another_rank(kept.rows, row.rank, values)):
         return  # braces in the text may look like a number's place
     state.seen += 1
     kept.rows.append(KeptRow(row.line, row.arrival, row.stamp, row.rank, values))
     del kept.rows[:-ROWS]
 
 
-def _again(rows: Sequence[KeptRow], rank: int | None, values: list[float | None]) -> bool:
-    """Return whether another rank says what was said: all numbers but that of the rank, which a launcher or the first of them tells.
+def _is_of_another_rank(rows: Sequence[KeptRow], rank: int | None, values: list[float | None]) -> bool:
+    """Return whether another rank prints the same numbers. Without a launcher's prefix the first number may be the rank.
 
-    The first number is that of a rank, and no counter, where another number counts.
+    The first number is that of a rank, not a counter, where another number counts.
     """
     last = rows[-1]
     if rank != last.rank:
         return values == last.values
     if len(values) < 2 or values[1:] != last.values[1:] or values[0] == last.values[0]:
         return False
-    return any(_rises([row.values[column] for row in rows]) for column in range(1, len(values)))
+    return any(_grows([row.values[column] for row in rows]) for column in range(1, len(values)))
 
 
-def _rises(values: Sequence[float | None]) -> bool:
+def _grows(values: Sequence[float | None]) -> bool:
     """Return whether whole numbers grow and never fall."""
-    told = [value for value in values if value is not None and value.is_integer()]
-    return len(told) == len(values) and told[-1] > told[0] and all(a <= b for a, b in pairwise(told))
+    known = [value for value in values if value is not None and value.is_integer()]
+    return len(known) == len(values) and known[-1] > known[0] and all(a <= b for a, b in pairwise(known))
 
 
 def _finite(values: Sequence[float]) -> list[float | None]:

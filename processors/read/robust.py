@@ -7,7 +7,7 @@ _SIGMA = 1.4826
 """Makes the median absolute deviation of normal noise its standard deviation."""
 
 _CUT = 5.0
-"""Distance from the median, in standard deviations, above which a value is an outlier. Normal noise almost never reaches it."""
+"""Deviations from the median beyond which a value is an outlier."""
 _FLOOR = 0.05
 """Deviations below this share of the median are never odd: many logs print few digits."""
 _SHARE = 0.4

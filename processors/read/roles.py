@@ -1,4 +1,4 @@
-"""What a number column may be, what a template tells of, and who proposes it."""
+"""Roles of number columns, phases of templates, and the interface of what proposes them."""
 
 import re
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class Role(StrEnum):
 
 
 class Phase(StrEnum):
-    """What the lines of a template tell of."""
+    """Part of a job that the lines of a template report."""
 
     TRAINING = "training"
     EVALUATION = "evaluation"
@@ -36,7 +36,7 @@ class Phase(StrEnum):
 
 
 class Proposed(NamedTuple):
-    """What a template may tell of.
+    """Proposed roles and phases of one template.
 
     Attributes:
         roles: For each of its columns a probability a role; they sum to 1.
@@ -48,7 +48,7 @@ class Proposed(NamedTuple):
 
 
 class Proposer(Protocol):
-    """Says how likely each role of a column, and each phase of a template, is. A prior: the solver decides."""
+    """Proposes probabilities of the roles of columns and the phases of templates. They are a prior; the assignment decides."""
 
     def propose(self, series: Sequence[TemplateSeries]) -> list[Proposed]:
         """Return what is proposed of each template."""
@@ -64,5 +64,5 @@ _COUNTED: tuple[tuple[re.Pattern[str], Role], ...] = (
 
 
 def counted(name: str) -> Role | None:
-    """Return what a counter of this name may count, by a word in it; None where none tells."""
+    """Return what a counter of this name may count, by a word in it; None without such a word."""
     return next((role for pattern, role in _COUNTED if pattern.search(name)), None)

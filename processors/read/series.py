@@ -1,8 +1,8 @@
 """From lines to number series: every format becomes templates with columns of numbers, each value with its place and time.
 
 A template is a line without its prefix (rank, time, level, logger), its dates and its numbers. JSON, dict prints, key=value, bars
-and plain text need no reader of their own: what stands before and after a number tells its name and unit in all of them. The cells of
-a table take the names of its header.
+and plain text need no reader of their own: the text around a number holds its name and unit in all of them. The cells of a table take
+the names of its header.
 """
 
 import math
@@ -27,15 +27,17 @@ BEFORE, AFTER = 48, 24
 """Characters that a column keeps of the text on its two sides, at most up to the neighbouring numbers."""
 
 SLOT, BAR = "{}", "▉"
-"""What stands in a template for a number, and for what a bar is drawn with."""
-_BAR = re.compile(
-    r"(?<=\|)[\u2500-\u259f#=>.\- ]{3,}(?=\|)|(?<=\[)[=>.#\- ]{3,}(?=\])|[\u2500-\u259f]+\s*|[#█=>.]{4,}+"
-)
-_BLANKS = re.compile(r"\s+")
-_LETTER = re.compile(r"[^\W\d_]")
+"""Text in a template in place of a number, and of the drawing of a bar."""
 _SINCE_1970 = (1.0e9, 2.2e9)
 """2001 to 2039."""
-_OF_TIME = re.compile(r"(?i)time|stamp|\bts\b|date|clock|:::")
+_FORMS = {
+    "bar": re.compile(
+        r"(?<=\|)[\u2500-\u259f#=>.\- ]{3,}(?=\|)|(?<=\[)[=>.#\- ]{3,}(?=\])|[\u2500-\u259f]+\s*|[#█=>.]{4,}+"
+    ),
+    "blanks": re.compile(r"\s+"),
+    "letter": re.compile(r"[^\W\d_]"),
+    "of_time": re.compile(r"(?i)time|stamp|\bts\b|date|clock|:::"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ class TemplateSeries:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one line says: its template and its numbers."""
+    """The template of a line and its numbers."""
 
     template: "LineTemplate"
     values: tuple[float, ...]
@@ -116,7 +118,7 @@ class LineTemplate:
         since_1970: Number that is the time of the line; -1 without one.
         rank: Begin and end of the launcher's rank; None without one.
         bare: It holds no word: a row of a table, if anything.
-        header: The names of its columns, where a header above tells them.
+        header: The names of its columns, where a header above gives them.
     """
 
     text: str
@@ -161,15 +163,15 @@ def line_template(line: str, header: Sequence[str] = ()) -> LineTemplate | None:
     if not numbers:
         return None
     edges = [0, *(number.end() for number in numbers)]
-    texts = [_BAR.sub(BAR, body[edge : number.start()]) for edge, number in zip(edges, numbers, strict=False)]
-    texts.append(_BAR.sub(BAR, body[edges[-1] :]))
-    bare = len(numbers) > 1 and not any(map(_LETTER.search, texts))
+    texts = [_FORMS["bar"].sub(BAR, body[edge : number.start()]) for edge, number in zip(edges, numbers, strict=False)]
+    texts.append(_FORMS["bar"].sub(BAR, body[edges[-1] :]))
+    bare = len(numbers) > 1 and not any(map(_FORMS["letter"].search, texts))
     row = bare and len(header) == len(numbers)
     if row:
         text = " ".join(f"{name}: {SLOT}" for name in header)
         around = tuple((f"{name}: ", "") for name in header)
     else:
-        text = _BLANKS.sub(" ", SLOT.join(texts)).strip()
+        text = _FORMS["blanks"].sub(" ", SLOT.join(texts)).strip()
         around = tuple((texts[i][-BEFORE:], texts[i + 1][:AFTER]) for i in range(len(numbers)))
     places = tuple((start + found.start(1), start + found.end(1)) for found in numbers)
     printed = [with_point(found[1]) for found in numbers]
@@ -198,7 +200,7 @@ def _decimals(text: str) -> int:
 def _clock(line: str, around: tuple[tuple[str, str], ...], places: tuple[tuple[int, int], ...]) -> int:
     """Return which number is the time of the line in seconds or milliseconds since 1970; -1 for none."""
     for index, ((before, _), (begin, end)) in enumerate(zip(around, places, strict=True)):
-        if end - begin >= 10 and _OF_TIME.search(before) and since_1970(number(line[begin:end])) is not None:
+        if end - begin >= 10 and _FORMS["of_time"].search(before) and since_1970(number(line[begin:end])) is not None:
             return index
     return -1
 
@@ -223,7 +225,7 @@ class SeriesReader:
         self._known: GenerationCache[LineTemplate | bool] = GenerationCache(FORMS)
 
     def read(self, line: str, place: int, arrival: float, header: Sequence[str] = ()) -> Row | None:
-        """Return what one line says; None where it holds no number. `header` names the columns of the table under way."""
+        """Return the row of a line; None where it holds no number. `header` names the columns of the table under way."""
         line = clean(line[: 4 * LONGEST])[:LONGEST].rstrip()
         form = line.translate(DIGITS)
         template = self._known.get(form)

@@ -1,8 +1,7 @@
-"""What the numbers of events count: the assignment of one counter and one unit that agrees best with sizes, counters and clock.
+"""Finds what the numbers of events count: the assignment of one counter and one unit that is most consistent with sizes and clock.
 
-The name of a counter is a prior. What tests it: differences of a counter of samples are multiples of the batch, of one of tokens multiples
-of batch times length; in an epoch a counter grows by the samples, or the steps, that an epoch has; what is done in a step's time at
-the stated rate is a whole batch. Time is that of training alone.
+The name of a counter is a prior. It is tested: differences of a counter of samples are multiples of the batch, of one of tokens multiples
+of batch times length; a step's time at the stated rate is a whole batch. Only the time of training counts.
 """
 
 import math
@@ -16,26 +15,12 @@ from .events import Event, EventState, training_clock
 from .robust import without_pauses
 from .roles import Role, counted
 
-LEAST = 0.3
-"""Score below which no reading is taken."""
-
 MARGIN = 0.15
-"""Score by which the best assignment must lead one that says otherwise."""
-
-_MULTIPLE = 1e-6
-"""Maximum distance of a quotient from a whole number. It allows for rounding in floating-point arithmetic only."""
-_OFTEN = 0.9
-"""Share of the differences that must be multiples of the batch. It is below 1 because the last batch of an epoch may be smaller."""
-_BURST = 0.05
-"""Share of the time of training below which all values of a counter were told at once, after it."""
-NEWEST = 20
-"""Differences that a speed rests on."""
-_NEAR, _NEAR_RATE = 0.15, 0.3
-"""Apart from another counter, and from a rate that may hold a pause, or not."""
+"""Minimum lead of the score of the best assignment over one with another result."""
+_NEAR_RATE = 0.3
+"""Relative difference between the measured and the stated rate, which may include pauses."""
 _MANY_EPOCHS = 1000
-"""Value above which a counter of epochs more probably counts steps: few trainings have more epochs."""
-_PRIOR = 0.5
-"""Score that a name of the role gives a counter. Higher values trust names more, lower ones the other evidence."""
+"""Value above which a counter counts no epochs."""
 
 
 class CounterPoint(msgspec.Struct, frozen=True):
@@ -52,13 +37,13 @@ class EventReading(msgspec.Struct, frozen=True):
     Attributes:
         counter: Name of the number that counts.
         role: What it counts.
-        per_step: How much it grows in a step; None where the log does not tell.
-        samples: Of one thing counted; None where the log does not tell.
-        seconds: Of training for each thing counted; None where the clock does not tell.
+        per_step: Its growth in a step; None where unknown.
+        samples: Samples of one thing counted; None where unknown.
+        seconds: Seconds of training for each thing counted; None where unknown.
         value: Its newest value.
-        points: Different values it rests on.
-        score: How well it agrees, names included.
-        agreements: What speaks for it, for a person.
+        points: Number of different values.
+        score: Sum of the evidence, names included.
+        agreements: The evidence, for a person.
     """
 
     counter: str
@@ -73,7 +58,7 @@ class EventReading(msgspec.Struct, frozen=True):
 
     @property
     def step(self) -> int | None:
-        """The newest step; None where the counter does not tell it."""
+        """The newest step; None where the counter does not determine it."""
         return round(self.value / self.per_step) if self.per_step and self.role is not Role.EPOCH else None
 
     @property
@@ -88,7 +73,7 @@ class EventReading(msgspec.Struct, frozen=True):
 
 
 class Solution(msgspec.Struct, frozen=True):
-    """The best assignment, and the best that says otherwise."""
+    """The best assignment, and the best one with another result."""
 
     best: EventReading
     other: EventReading | None = None
@@ -100,7 +85,7 @@ class Solution(msgspec.Struct, frozen=True):
 
 
 def solve(state: EventState, rate: float | None = None) -> Solution | None:
-    """Return what the events of a stream say of its training; None where they count nothing, or several readings are as likely.
+    """Return the best reading of the events of a stream; None where they count nothing, or several readings are equally likely.
 
     Args:
         state: The events.
@@ -110,31 +95,13 @@ def solve(state: EventState, rate: float | None = None) -> Solution | None:
     found = [
         each for name, points in counters(state.events, clock) for each in _assignments(name, points, state, clock[-1])
     ]
-    epoch = max((each for each in found if each.role is Role.EPOCH), key=lambda each: each.score, default=None)
-    found = [_against_rate(_against_epochs(each, epoch, state), rate, state) for each in found]
+    found = [_against_rate(each, rate, state) for each in found]
     found.sort(key=lambda each: (each.score, each.points), reverse=True)
-    if not found or found[0].score < LEAST:
+    if not found or found[0].score < 0.3:  # names alone reach 0.5
         return None
     best = found[0]
     solution = Solution(best, next((each for each in found[1:] if _differs(best, each)), None))
     return solution if solution.margin >= MARGIN else None
-
-
-def _against_epochs(each: EventReading, epoch: EventReading | None, state: EventState) -> EventReading:
-    """Return `each` held against the epochs: in one, a counter grows by the steps, samples or tokens that an epoch has."""
-    if epoch is None or each.role is Role.EPOCH or not (each.seconds and epoch.seconds and state.samples):
-        return each
-    an_epoch = {
-        Role.STEP: math.ceil(state.samples / state.batch) if state.batch else None,
-        Role.SAMPLE: state.samples,
-        Role.TOKEN: state.samples * state.length if state.length else None,
-    }[each.role]
-    if not an_epoch:
-        return each
-    grown = epoch.seconds / each.seconds
-    if math.isclose(grown, an_epoch, rel_tol=_NEAR):
-        return _scored(each, 0.4, f"grows by {grown:.4g} an epoch, which has {an_epoch:g}")
-    return _scored(each, -0.4, f"grows by {grown:.4g} an epoch, which has {an_epoch:g}")
 
 
 def _against_rate(each: EventReading, rate: float | None, state: EventState) -> EventReading:
@@ -187,7 +154,7 @@ def _ends(
 ) -> list[list[tuple[int, float]]]:
     """Return the ends of stretches that a number names the begin of, another one how long they are: `first` + `count`.
 
-    A stretch that is named by its begin lags behind by one; its end is where the training stands.
+    A stretch that is named by its begin lags behind by one; its end is the progress of the training.
     """
     found: list[list[tuple[int, float]]] = []
     for rows in by_event.values():
@@ -220,13 +187,13 @@ def _assignments(name: str, points: Sequence[CounterPoint], state: EventState, t
         (Role.TOKEN, batch * length if batch and length else None, 1 / length if length else None),
         (Role.EPOCH, 1 / math.ceil(state.samples / batch) if state.samples and batch else None, state.samples),
     ):
-        said: list[str] = []
+        reasons: list[str] = []
         score = _prior(role, named, top) + min(1.0, len(points) / 10) * 0.3
         if role in (Role.SAMPLE, Role.TOKEN) and per and per > 1:
             fits = _multiples(differences, per)
-            if fits >= _OFTEN:
+            if fits >= 0.9:
                 score += 0.8 if role is Role.SAMPLE else 1.25
-                said.append(f"{fits:.0%} of its differences are multiples of {per:g}")
+                reasons.append(f"{fits:.0%} of its differences are multiples of {per:g}")
             else:
                 score -= 0.3
         if role is Role.EPOCH and samples is None and named is not Role.EPOCH:
@@ -234,25 +201,25 @@ def _assignments(name: str, points: Sequence[CounterPoint], state: EventState, t
         if seconds is None:
             score -= 0.4
         elif samples or role is not Role.EPOCH:
-            said.append(f"{seconds:.3g} s of training for each")
+            reasons.append(f"{seconds:.3g} s of training for each")
         if score > 0:
-            yield EventReading(name, role, per, samples, seconds, top, len(points), round(score, 3), tuple(said))
+            yield EventReading(name, role, per, samples, seconds, top, len(points), round(score, 3), tuple(reasons))
 
 
 def _seconds(points: Sequence[CounterPoint], total: float) -> float | None:
-    """Return the seconds of training for each thing counted; None where all values were told at once."""
-    if points[-1].last - points[0].first < _BURST * total:
+    """Return the seconds of training for each thing counted; None where all values were printed at once."""
+    if points[-1].last - points[0].first < 0.05 * total:
         return None
     grown = [(later.last - earlier.last, later.value - earlier.value) for earlier, later in pairwise(points)]
     known = grown[1:] if len(grown) > 3 else grown  # the first compiles and warms up
-    return without_pauses([passed / amount for passed, amount in known[-NEWEST:] if passed > 0])
+    return without_pauses([passed / amount for passed, amount in known[-20:] if passed > 0])
 
 
 def _prior(role: Role, named: Role | None, top: float) -> float:
-    """Return how much the name of a counter, and how far it has come, speak for a role."""
-    score = _PRIOR if named is role else -0.2 if named is None else 0.0
+    """Return the score of a role by the name of a counter and its newest value."""
+    score = 0.5 if named is role else -0.2 if named is None else 0.0
     if role is Role.EPOCH:
-        return score - 0.15 - (top > _MANY_EPOCHS)  # a finer counter says more
+        return score - 0.15 - (top > _MANY_EPOCHS)  # a finer counter is preferred
     if role is Role.STEP and named is Role.EPOCH:
         return score + (0.3 if top > _MANY_EPOCHS else -0.5)
     return score
@@ -260,7 +227,6 @@ def _prior(role: Role, named: Role | None, top: float) -> float:
 
 def _multiples(differences: Sequence[float], unit: float) -> float:
     fits = sum(
-        difference >= unit and abs(difference / unit - round(difference / unit)) < _MULTIPLE
-        for difference in differences
+        difference >= unit and abs(difference / unit - round(difference / unit)) < 1e-6 for difference in differences
     )
     return fits / len(differences)

@@ -11,7 +11,7 @@ from schedmate_records import ColumnRole, JobMetric
 
 from ..formats.checks import Standing
 from ..formats.reading import Claim, FormatReading
-from ..grammar.names import Meaning, loss_rank
+from ..grammar.names import PART_RANK, Meaning, loss_rank
 from ..read.roles import Role
 from ..read.roles import counted as counted_by_name
 from .reports import Report
@@ -20,7 +20,7 @@ METHOD_MODEL = "model"
 """Method of a speed that a model's format states and the rules do not. It leads to no action."""
 METHOD_PERSON = "stated"
 _TOLERANCE = 0.02
-"""Relative difference up to which the speeds of rules and format are equal. It allows for the digits that a log rounds away."""
+"""Relative difference within which two step times are equal: logs print few digits."""
 _SURE = 0.97
 """Confidence of a speed on which the rules and the format agree."""
 _RULES_ARE_SURE = 0.9
@@ -32,8 +32,6 @@ _SAME_PACE = (0.4, 2.5)
 """Pace of a counter over the step time of the rules within which both are of the same steps: pauses lengthen the pace."""
 _LEAST_REPORTS = 3
 """Reports of the rules that show a training, whatever a model states."""
-_PART_RANK = 3
-"""Rank of a loss (`names.loss_rank`) from which its name is that of a part."""
 
 
 class Choice(Enum):
@@ -46,7 +44,7 @@ class Choice(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the rules read, with what speaks for it.
+    """The numbers of the rules and the evidence for them.
 
     Attributes:
         metric: Their numbers.
@@ -118,7 +116,7 @@ def combine(metric: JobMetric, window: Sequence[Report], reading: FormatReading)
 
 
 def _without_unproven(reading: FormatReading) -> FormatReading:
-    """Return `reading` without the numbers that neither a known name nor the rest of the format speaks for."""
+    """Return `reading` without the numbers that neither a known name nor the rest of the format supports."""
     if reading.proven:
         return reading
     time, rate = reading.step_time, reading.throughput
@@ -142,7 +140,7 @@ def _without_numbers(metric: JobMetric) -> JobMetric:
 
 
 def choose_step(rules: Rules, claim: Claim, *, by_person: bool, is_outdated: bool = False) -> Choice:
-    """Return where the step is taken from. A name that the rules know speaks for a column; the format decides between two such."""
+    """Return where the step is taken from. A name that the rules know supports a column; the format decides between two such."""
     step = rules.metric.step
     if step == claim.value:
         return Choice.BOTH
@@ -198,9 +196,9 @@ def choose_loss(rules: Rules, claim: Claim, *, by_person: bool, is_outdated: boo
     rank = loss_rank(claim.column.name) if claim.column and claim.column.name else 99
     if loss is None:
         return Choice.RULES if rules.metric.loss_not_finite else Choice.FORMAT
-    if claim.named and rank <= min(rules.loss_rank, _PART_RANK - 1):
+    if claim.named and rank <= min(rules.loss_rank, PART_RANK - 1):
         return Choice.FORMAT
-    return Choice.FORMAT if rules.loss_rank >= _PART_RANK and (claim.named or rank == 99) else Choice.RULES
+    return Choice.FORMAT if rules.loss_rank >= PART_RANK and (claim.named or rank == 99) else Choice.RULES
 
 
 def _with_loss(metric: JobMetric, rules: Rules, reading: FormatReading) -> JobMetric:

@@ -1,4 +1,4 @@
-"""Losses that are no finite numbers: which lines tell of one, and with which they began."""
+"""Losses that are no finite numbers: which lines print one, and which was the first."""
 
 import re
 from functools import lru_cache
@@ -6,18 +6,20 @@ from functools import lru_cache
 from ..classified_chunk import PROGRESS, ClassifiedChunk
 from ..grammar.extractor import LONGEST
 
-_NOT_FINITE = re.compile(r"(?i)loss[^\d]{0,24}?(?<![a-z])(?:nan|inf(?:inity)?)(?![a-z])")
-_FINITE = re.compile(r"(?i)loss[^\d]{0,24}?\d")
+_FORMS = {
+    "not_finite": re.compile(r"(?i)loss[^\d]{0,24}?(?<![a-z])(?:nan|inf(?:inity)?)(?![a-z])"),
+    "finite": re.compile(r"(?i)loss[^\d]{0,24}?\d"),
+}
 _READ = 2000
 """Characters that are read of a line which is longer than its template."""
 
 
 @lru_cache(maxsize=4096)
 def is_not_finite(text: str) -> bool | None:
-    """Return whether the loss in a line, or in its template, is no finite number; None where it tells none."""
+    """Return whether the loss in a line, or in its template, is no finite number; None where it holds none."""
     if "oss" not in text and "OSS" not in text:
         return None
-    return True if _NOT_FINITE.search(text) else False if _FINITE.search(text) else None
+    return True if _FORMS["not_finite"].search(text) else False if _FORMS["finite"].search(text) else None
 
 
 def begins_at(view: ClassifiedChunk) -> int | None:
@@ -26,9 +28,9 @@ def begins_at(view: ClassifiedChunk) -> int | None:
     place = view.classes.rfind(PROGRESS)
     while place >= 0:
         template = view.templates[place]
-        told = is_not_finite(template if len(template) < LONGEST else view.lines[place][:_READ])
-        if told is False:
+        not_finite = is_not_finite(template if len(template) < LONGEST else view.lines[place][:_READ])
+        if not_finite is False:
             break
-        first = place if told else first
+        first = place if not_finite else first
         place = view.classes.rfind(PROGRESS, 0, place)
     return first

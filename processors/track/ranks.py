@@ -37,7 +37,7 @@ class RanksState(msgspec.Struct):
     since: int = 0
 
 
-def together(metric: JobMetric, state: RanksState) -> JobMetric:
+def merge_ranks(metric: JobMetric, state: RanksState) -> JobMetric:
     """Take a metric of one rank; return it with `over_ranks` where it is time to look at all ranks. `state` moves on."""
     if metric.step_time_s is None or metric.over_ranks is not None:
         return metric
@@ -54,7 +54,7 @@ def together(metric: JobMetric, state: RanksState) -> JobMetric:
     return msgspec.structs.replace(metric, over_ranks=found)
 
 
-def of_stream(window: Sequence[Report], own: float | None) -> OverRanks | None:
+def ranks_of_stream(window: Sequence[Report], own: float | None) -> OverRanks | None:
     """Return the spread over the ranks that print into one stream, each behind its number; None of fewer than two.
 
     Args:

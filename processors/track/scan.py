@@ -7,7 +7,7 @@ from .reports import Report
 _EVALUATED = re.compile(r"(?i)\b(?:val|valid|validation|eval|test|dev)[_/ -]?(?:\w*_)?loss")
 
 
-def bare_bar(line: str) -> bool:
+def is_bare_bar(line: str) -> bool:
     """Return whether `line` is a progress bar without a loss of the training: its step and speed may be those of an evaluation."""
     if not ("it/s" in line or "s/it" in line) or ("oss" in line and "oss" in _EVALUATED.sub("", line)):
         return False
@@ -15,26 +15,30 @@ def bare_bar(line: str) -> bool:
     return "poch" not in head and "rain" not in head
 
 
-def of_bar(bar: Report, step: int | None, epoch: float | None) -> float | None:
-    """Return the seconds per step of a bar that stands where named reports do: at their step, or at the end of their epoch.
+def step_time_of_bar(bar: Report, step: int | None, epoch: float | None) -> float | None:
+    """Return the seconds per step of a bar at `step`, or at the end of `epoch`; None for another bar.
 
-    One that has ended at the step itself may count anything: epochs, batches of an evaluation.
+    A bar that ended at the step itself may count anything: epochs, batches of an evaluation.
     """
     if not step or not bar.step or bar.total is None:
         return None
     ended, epochs = bar.step == bar.total, epoch or 0.0
     if not (epochs > 1 and step == epochs * bar.total if ended else step == bar.step):
         return None
-    stated = [seconds for key, seconds in bar.times.items() if key.startswith("step:")]
-    return 1 / bar.step_rate if bar.step_rate else next(iter(stated), None)
+    stated = (seconds for key, seconds in bar.times.items() if key.startswith("step:"))
+    return 1 / bar.step_rate if bar.step_rate else next(stated, None)
 
 
 class Scan:
     """Collects lines, newest first.
 
     Args:
-        limit: Reports that are enough.
-        named: A report has named its step before.
+        limit: Number of reports that is enough.
+        named: A report has named its step before. Bare bars are left out from then on.
+
+    Attributes:
+        named: As above, the lines so far included.
+        whole: No line was left out because there were enough.
     """
 
     def __init__(self, limit: int, named: bool) -> None:
@@ -58,15 +62,13 @@ class Scan:
         """Return whether a line must be read that is, or is not, a bare bar."""
         if not bare:
             return True
-        if self.named:
-            return False
-        if self._begun > self._limit:
+        if self._begun > self._limit and not self.named:
             self.whole = False
             return False
-        return True
+        return not self.named
 
-    def take(self, report: Report | None, fragment: bool, bare: bool) -> None:
-        """Take what a line, older than all so far, says."""
+    def add_report(self, report: Report | None, fragment: bool, bare: bool) -> None:
+        """Take the report of a line, older than all so far."""
         if report is None:
             return
         report.bare = bare
@@ -81,10 +83,8 @@ class Scan:
     def _add(self, report: Report, fragment: bool, bare: bool) -> None:
         """Count the reports that surely begin between the lines found, whatever came before them."""
         if report.step is not None:
-            apart = report.step != self._step or (
-                None not in (report.total, self._total) and report.total != self._total
-            )
-            self._begun += self._step is not None and apart
+            other_end = None not in (report.total, self._total) and report.total != self._total
+            self._begun += self._step is not None and (report.step != self._step or other_end)
             self._step, self._total = report.step, report.total
         elif self._found:
             newer, is_fragment, _ = self._found[-1]
@@ -93,6 +93,6 @@ class Scan:
         self._found.append((report, fragment, bare))
 
     def lines(self) -> list[tuple[Report, bool]]:
-        """Return what was read, oldest first: reports, and whether each is a fragment. The oldest may be the middle of a report."""
+        """Return the reports, oldest first, each with whether it is a fragment. The oldest may be the middle of a report."""
         kept = self._found if self.whole else self._found[:-1]
         return [(report, fragment) for report, fragment, _ in reversed(kept)]

@@ -6,7 +6,7 @@ from ..formats.state import FormatState
 from ..read.events import EventState
 from ..read.kept import KeptSeries
 from .reports import Report
-from .section_scope import Bar, SectionState
+from .section_scope import SectionState
 
 
 class TrackState(msgspec.Struct):
@@ -17,15 +17,14 @@ class TrackState(msgspec.Struct):
         header: Names of the columns of the table under way.
         pending: The last line, where it may be the header of a table that begins in the next chunk.
         loop: What the last line announced, or the bar that it drew.
-        drawn: The bar drawn last.
-        bar: The newest bar beside reports that state no speed.
         named: A report has named its step. Bars without a loss are left out from then on: they may be those of an evaluation.
         loss: The newest loss; null where none was printed, or no number.
         loss_not_finite: The newest loss is no number.
         loss_step: Step at which the newest loss was printed, or since when it is no number; null where no report up to it names one.
-        events: What events said, in a log that prints when training begins and ends.
+        events: The newest events, in a log that prints when training begins and ends.
         kept: The newest numbers of its templates, as long as reports leave something open.
         format: Its frequent templates, and the known format that is applied to them.
+        bar: The newest bar without a loss; null before the first that was needed.
         reported_at: Arrival of the newest report that a metric with a speed was made of, in seconds since 1970; 0 where it had none.
     """
 
@@ -33,8 +32,6 @@ class TrackState(msgspec.Struct):
     header: list[str] = []
     pending: str = ""
     loop: SectionState = msgspec.field(default_factory=SectionState)
-    drawn: Bar = msgspec.field(default_factory=Bar)
-    bar: Report | None = None
     named: bool = False
     loss: float | None = None
     loss_not_finite: bool = False
@@ -42,4 +39,5 @@ class TrackState(msgspec.Struct):
     events: EventState = msgspec.field(default_factory=EventState)
     kept: KeptSeries = msgspec.field(default_factory=KeptSeries)
     format: FormatState = msgspec.field(default_factory=FormatState)
+    bar: Report | None = None
     reported_at: float = 0.0

@@ -1,8 +1,7 @@
-"""From the newest reports to numbers: of the readings that agree with themselves and with the clock (`readings`), the best is given."""
+"""From the newest reports to numbers: the best of the candidates that agree with themselves and with the clock."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from math import isfinite
 
 import msgspec
@@ -13,41 +12,21 @@ from ..grammar.extractor import read_layout
 from ..grammar.numbers import NUMBER
 from ..grammar.prefix import strip_prefix
 from ..grammar.units import SAMPLES, UNNAMED
-from ..read.robust import robust_median
-from .counters import main_shape, moving, of_epochs, one_loop, outermost, past, stepping, swapped, tagged
-from .pace import ObservedStepTime, clocked, paces, pairs
+from .counters import CORRECTIONS, FEW, main_shape
+from .pace import ObservedStepTime, counted_throughput, paces, pairs, stated_throughput, steps_between
 from .reports import BAR, Report
-from .step_time_candidate import StepTimeCandidate, reference
-from .step_time_candidates import THRESHOLD, readings, unsteady
+from .step_time_candidates import THRESHOLD, StepTimeCandidate, candidates, is_close, reference, unsteady
 
 SHORTEST_S, LONGEST_S = 1e-9, 366 * 86_400.0
-"""Seconds of a step: a nanosecond, a year."""
-_FINITE = ("epoch", "left_s", "throughput")
-
-
-def within_reach(metric: JobMetric) -> JobMetric:
-    """Return `metric` with null for a number that cannot be."""
-    unknown: dict[str, object] = {
-        name: None for name in _FINITE if (value := getattr(metric, name)) is not None and not isfinite(value)
-    }
-    if "throughput" in unknown:
-        unknown["throughput_unit"] = None
-    if metric.step_time_s is not None and not SHORTEST_S <= metric.step_time_s <= LONGEST_S:
-        unknown |= {"step_time_s": None, "method": "unknown"}
-    return msgspec.structs.replace(metric, confidence=0.0, **unknown) if unknown else metric
-
-
-_ENOUGH, _FEW = 3, 4
-_UNLIKE = 4
-"""Reports, all unlike each other, that a log of training may begin with."""
-_SAME = (0.8, 1.25)
-_SURE = {"stated": 0.95, "rate": 0.9, "timestamps": 0.8, "arrival": 0.6, "unknown": 0.0}
+"""Limits of a step, in seconds: a nanosecond and a year."""
+ENOUGH = 3
+"""Lines of one shape that are no summary."""
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """The numbers of a window of reports; null where they do not say. Fields as in `records.JobMetric`.
+    """The numbers of a window of reports; null where they are not printed. Fields as in `records.JobMetric`.
 
-    `readings` are all that were weighed for the step time, the best first.
+    `readings` are all candidates for the step time, the best first.
     """
 
     step: int | None
@@ -67,17 +46,30 @@ class Summary(msgspec.Struct, frozen=True):
     loss_step: int | None = None
 
 
+def within_reach(metric: JobMetric) -> JobMetric:
+    """Return `metric` with null for a number that is impossible."""
+    numbers = {name: getattr(metric, name) for name in ("epoch", "left_s", "throughput")}
+    unknown: dict[str, object] = {
+        name: None for name, value in numbers.items() if value is not None and not isfinite(value)
+    }
+    if "throughput" in unknown:
+        unknown["throughput_unit"] = None
+    if metric.step_time_s is not None and not SHORTEST_S <= metric.step_time_s <= LONGEST_S:
+        unknown |= {"step_time_s": None, "method": "unknown"}
+    return msgspec.structs.replace(metric, confidence=0.0, **unknown) if unknown else metric
+
+
 def agree(window: Sequence[Report]) -> bool:
     """Return whether two reports come from one print statement, or one is plainly a report.
 
-    In noise, what looks like a report looks like no other, and most of its numbers mean nothing.
+    In noise, a line that looks like a report looks like no other, and most of its numbers have no meaning.
     """
     if len({report.shape for report in window}) < len(window):
         return True
-    return len(window) <= _UNLIKE and any(_plain(report.text) for report in window)
+    return len(window) <= 4 and any(_is_plain(report.text) for report in window)  # a training may begin with so many
 
 
-def _plain(text: str) -> bool:
+def _is_plain(text: str) -> bool:
     """Return whether `text` is words between blanks, and its fields explain at least half of its numbers."""
     body = strip_prefix(text).body
     if " " not in body or "\\x" in body or not body.replace("\t", " ").isprintable():
@@ -87,32 +79,42 @@ def _plain(text: str) -> bool:
 
 
 def summarise(window: Sequence[Report]) -> Summary:
-    """Return what the reports of one run, oldest first, say together. `window` is not empty."""
-    window = one_loop(past(of_epochs(stepping(moving(outermost(swapped(tagged(window))))))))
+    """Return the numbers of the reports of one run, oldest first. `window` is not empty."""
+    for correct in CORRECTIONS:
+        window = correct(window)
     shape = main_shape(window)
     main = [report for report in window if report.shape == shape]
-    alike = _alike(window, main)
-    ordered = [*alike, *main[::-1], *window[::-1]]
-    by_sample = all(report.unnamed and report.rates and not report.step_rate for report in main)
-    samples = _counts_samples(main) and not by_sample
+    last = _last_of_bar(window, main)
+    newest_first = [*last, *main[::-1], *window[::-1]]
+    rated = all(report.unnamed and report.rates and not report.step_rate for report in main)
+    counts_samples = _counts_samples(main) and not rated
     clocks = paces(window)
-    weighed = readings(window, [] if samples or by_sample else clocks)
-    best = weighed[0] if weighed and weighed[0].score >= THRESHOLD else None
-    throughput, unit = _throughput(window, alone=best is None)
-    if best is not None and unit is not None and unit.startswith(UNNAMED) and not by_sample:
-        throughput, unit = None, None  # it may be one of steps, samples or tokens: the step time tells more
+    found = candidates(window, [] if counts_samples or rated else clocks)
+    best = found[0] if found and found[0].score >= THRESHOLD else None
+    throughput, unit = stated_throughput(window, alone=best is None)
+    if best is not None and unit is not None and unit.startswith(UNNAMED) and not rated:
+        throughput, unit = None, None  # it may be one of steps, samples or tokens; the step time is more certain
     if throughput is None:
-        throughput, unit = _counted(window, clocks if samples else [], best)
+        throughput, unit = counted_throughput(window, clocks if counts_samples else [], alone=best is None)
     if unit is not None and unit.startswith(UNNAMED):
         unit = SAMPLES + unit.removeprefix(UNNAMED)
-    if best is not None and throughput is not None and _per_sample(best, clocks, throughput, unit):
+    if (
+        best is not None
+        and best.method in ("timestamps", "arrival")
+        and _is_of_rate(best.seconds, clocks, throughput, unit)
+    ):
         best = None  # the counter counts what the rate does: samples, tokens, environment steps
-    samples = samples or (
-        by_sample and not any(BAR in report.times for report in main) and _at_rate(clocks, best, throughput, unit)
+    clock = reference(clocks)
+    if rated and clock is not None and not any(BAR in report.times for report in main):
+        single = best is not None and throughput is not None and is_close(best.seconds * throughput)
+        counts_samples = not single and _is_of_rate(clock.seconds, [clock], throughput, unit)
+    counted = (
+        None
+        if counts_samples or _is_size(main)
+        else next((report for report in newest_first if report.step is not None), None)
     )
-    counted = next((report for report in ordered if report.step is not None and not samples), None)
-    lossy = _newest_loss(window, alike, main)
-    epoch = next((report for report in ordered if report.epoch is not None), None)
+    lossy = _newest_loss(window, main, last)
+    epoch = next((report for report in newest_first if report.epoch is not None), None)
     return Summary(
         step=counted.step if counted else None,
         epoch=epoch.epoch if epoch else None,
@@ -123,7 +125,7 @@ def summarise(window: Sequence[Report]) -> Summary:
         has_loss=lossy is not None,
         method=best.method if best else "unknown",
         confidence=_confidence(window, best, throughput),
-        readings=tuple(weighed),
+        readings=tuple(found),
         step_name=counted.step_name if counted else "",
         step_total=counted.total if counted else None,
         epoch_total=epoch.epoch_total if epoch else None,
@@ -132,24 +134,27 @@ def summarise(window: Sequence[Report]) -> Summary:
     )
 
 
-def _per_sample(
-    best: StepTimeCandidate, clocks: Sequence[ObservedStepTime], throughput: float, unit: str | None
-) -> bool:
-    """Return whether `best`, read off a clock, is the time of one of the things that the rate counts, many at a time."""
-    stride = max((pace.stride for pace in clocks), default=1.0)
-    whole = best.method in ("timestamps", "arrival") and unit is not None and not unit.endswith("/gpu")
-    return whole and stride > 1 and _SAME[0] <= best.seconds * throughput <= _SAME[1]
-
-
-def _at_rate(
-    clocks: Sequence[ObservedStepTime], best: StepTimeCandidate | None, throughput: float | None, unit: str | None
-) -> bool:
-    """Return whether a bare `k/N` grows by the clock as fast as the samples do that are printed beside: it counts them."""
-    clock = reference(clocks)
-    if clock is None or clock.stride <= 1 or throughput is None or unit is None or unit.endswith("/gpu"):
+def _is_of_rate(seconds: float, clocks: Sequence[ObservedStepTime], throughput: float | None, unit: str | None) -> bool:
+    """Return whether `seconds`, read off a clock, are of one of the things that the rate counts, many of them between two reports."""
+    if throughput is None or unit is None or unit.endswith("/gpu"):
         return False
-    single = best is not None and _SAME[0] <= best.seconds * throughput <= _SAME[1]  # one sample a step
-    return not single and _SAME[0] <= clock.seconds * throughput <= _SAME[1]
+    return max((pace.stride for pace in clocks), default=1.0) > 1 and is_close(seconds * throughput)
+
+
+def _last_of_bar(window: Sequence[Report], main: Sequence[Report]) -> list[Report]:
+    """Return the newer reports that continue the counter of the main ones in another form: the last line of a bar."""
+    newest = main[-1]
+    if newest.step is None:
+        return []
+    return [
+        report
+        for report in window[:-3:-1]
+        if report.step is not None
+        and report.step >= newest.step
+        and report.step_name == newest.step_name
+        and report.total in (None, newest.total)
+        and (not (report.has_loss and newest.has_loss) or report.loss_rank >= newest.loss_rank)
+    ]
 
 
 def _counts_samples(reports: Sequence[Report]) -> bool:
@@ -160,119 +165,51 @@ def _counts_samples(reports: Sequence[Report]) -> bool:
     if len(reports) < 4 or not all(report.unnamed for report in reports):
         return False
     if any(report.step_rate or any(key.startswith("step:") for key in report.times) for report in reports):
-        return False  # the bar says what it counts
-    strides = {
-        later.step - earlier.step for earlier, later in pairs(reports) if later.step and earlier.step is not None
-    }
-    if len(strides) != 1:
-        return False
-    stride = strides.pop()
+        return False  # the unit of the bar names what it counts
+    strides = {steps_between(earlier, later) for earlier, later in pairs(reports)}
+    stride = strides.pop() if len(strides) == 1 else 0
     return stride >= 32 and 2 * stride % 10 ** (len(str(stride)) - 1) != 0
 
 
-def _newest_loss(window: Sequence[Report], alike: Sequence[Report], main: Sequence[Report]) -> Report | None:
-    """Return the newest report of the loss that is printed again and again: summaries are not, nor what a cut line has of it."""
+def _is_size(reports: Sequence[Report]) -> bool:
+    """Return whether the number that has the name of a counter never changes: the size of a batch."""
+    steps = {report.step for report in reports}
+    printed = len(reports) + sum(report.repeats for report in reports)
+    return len(steps) == 1 and printed >= ENOUGH and all(report.total is None for report in reports)
+
+
+def _newest_loss(window: Sequence[Report], main: Sequence[Report], last: Sequence[Report]) -> Report | None:
+    """Return the newest report of the loss that is printed regularly. Summaries and cut lines are left out."""
     lossy = [report for report in window if report.has_loss]
     often = max(Counter(report.shape for report in lossy).values(), default=0)
-    if often == 0 or (often < _ENOUGH and not any(map(_of_training, window))):
+    if often == 0 or (often < ENOUGH and not any(map(_is_of_training, window))):
         return None
     ranks = Counter(report.loss_rank for report in lossy)
     found = next((report for report in [*main[::-1], *lossy[::-1]] if report.has_loss), lossy[-1])
-    usual = min((rank for rank, count in ranks.items() if count * _FEW >= len(lossy)), default=found.loss_rank)
-    rank = min(found.loss_rank, usual)
-    shapes = Counter(report.shape for report in lossy if report.loss_rank == rank)
-    newest = (
-        report
-        for report in [*alike, *lossy[::-1]]
-        if report.loss_rank == rank and (shapes[report.shape] >= _ENOUGH or report in alike)
-    )
-    return next(newest, next((report for report in lossy[::-1] if report.loss_rank == rank), found))
+    usual = min((rank for rank, count in ranks.items() if count * FEW >= len(lossy)), default=found.loss_rank)
+    ranked = [report for report in [*last, *lossy[::-1]] if report.loss_rank == min(found.loss_rank, usual)]
+    shapes = Counter(report.shape for report in ranked)
+    regular = (report for report in ranked if shapes[report.shape] >= ENOUGH or report in last)
+    return next(regular, ranked[0] if ranked else found)
 
 
-def _of_training(report: Report) -> bool:
-    """Return whether a report tells more than a loss: results of an evaluation may hold one too."""
+def _is_of_training(report: Report) -> bool:
+    """Return whether a report holds more than a loss: results of an evaluation may hold one too."""
     return report.step is not None or report.epoch is not None or bool(report.step_rate or report.rates or report.times)
 
 
-def _alike(window: Sequence[Report], main: Sequence[Report]) -> list[Report]:
-    """Return the newer reports that count on where the main ones stop, in other words: the last line of a bar."""
-    last = main[-1]
-    if last.step is None:
-        return []
-    alike = [
-        report
-        for report in window[-2:]
-        if report.step is not None
-        and report.step >= last.step
-        and report.step_name == last.step_name
-        and report.total in (None, last.total)
-        and (not (report.has_loss and last.has_loss) or report.loss_rank >= last.loss_rank)
-    ]
-    return alike[::-1]
-
-
-def _throughput(window: Sequence[Report], alone: bool) -> tuple[float | None, str | None]:
-    units = Counter(unit for report in window for unit in report.rates)
-    if not units:
-        return None, None
-    newest = {unit: place for place, report in enumerate(window) for unit in report.rates}
-    unit = max(units, key=lambda name: (units[name], newest[name]))
-    counted = [report for report in window if unit in report.rates]
-    stepped = [report for report in counted if report.step is not None]
-    if len(stepped) * 2 >= len(counted):
-        counted = stepped or counted  # what the ends of epochs say may be of something else
-    if not alone and len(counted) * _FEW < len(window):
-        return None, None  # a summary, over a slow start perhaps
-    if len(counted) < _ENOUGH:
-        return counted[-1].rates[unit], unit  # summaries: the newest is of this run
-    if unit.endswith("/gpu"):
-        return robust_median([report.rates[unit] for report in counted]), unit
-    most = max(len(report.rank_rates) for report in counted)
-    return robust_median([_of_all(report, unit) for report in counted if len(report.rank_rates) == most]), unit
-
-
-def _of_all(report: Report, unit: str) -> float:
-    """Return the speed of all ranks that report beside each other: their sum, or what each of them prints alike."""
-    own, others = report.rates[unit], list(report.rank_rates.values())
-    return own if unit != next(iter(report.rates)) or all(other == own for other in others) else own + sum(others)
-
-
-def _counted(
-    window: Sequence[Report], samples: Sequence[ObservedStepTime], best: StepTimeCandidate | None
-) -> tuple[float | None, str | None]:
-    """Return the throughput that counters of samples or tokens give by the clock, where none is printed."""
-    if samples:
-        return 1 / samples[0].seconds, SAMPLES
-    if done := _neighbours(window, lambda _, later: later.done):
-        return 1 / done.seconds, SAMPLES
-    if best is None and (counted := _neighbours(window, lambda earlier, later: _more(earlier.count, later.count))):
-        return 1 / counted.seconds, next(report.count_unit for report in reversed(window) if report.count is not None)
-    return None, None
-
-
-def _more(earlier: float | None, later: float | None) -> float | None:
-    return later - earlier if earlier is not None and later is not None and later > earlier else None
-
-
-def _neighbours(
-    window: Sequence[Report], progress: Callable[[Report, Report], float | None]
-) -> ObservedStepTime | None:
-    found = [(earlier, later) for earlier, later in pairwise(window) if progress(earlier, later)]
-    known = clocked(window, found, lambda earlier, later: progress(earlier, later) or 1.0) if len(found) >= 2 else []
-    return next((pace for pace in known if pace.count >= 2), None)
-
-
 def _confidence(window: Sequence[Report], best: StepTimeCandidate | None, throughput: float | None) -> float:
-    sure = _SURE[best.method] if best else 0.8 if throughput is not None else 0.3
+    by_method = {"stated": 0.95, "rate": 0.9, "timestamps": 0.8, "arrival": 0.6}
+    confidence = by_method[best.method] if best else 0.8 if throughput is not None else 0.3
     if unsteady(window):
-        sure *= 0.7
+        confidence *= 0.7
     if best and not best.agrees and best.method in ("stated", "rate"):
-        sure *= 0.9
-    return round(sure * min(1.0, (len(window) + 1) / 4), 3)
+        confidence *= 0.9
+    return round(confidence * min(1.0, (len(window) + 1) / 4), 3)
 
 
 def in_words(window: Sequence[Report]) -> str:
-    """Return what the reports of one run say together, in words; empty without a report."""
+    """Return the numbers of the reports of one run, in words; empty without a report."""
     if not window:
         return ""
     known = summarise(window)

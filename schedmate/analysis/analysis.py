@@ -17,8 +17,7 @@ from processors.read.solver import Solution, solve
 from processors.recent_chunks import CHUNKS
 from processors.state import JobState
 from processors.track.series import Point, points, template_of
-from processors.track.step_time_candidate import StepTimeCandidate
-from processors.track.step_time_candidates import THRESHOLD
+from processors.track.step_time_candidates import THRESHOLD, StepTimeCandidate
 from processors.track.summary import summarise
 from schedmate_records import (
     Alarm,

@@ -8,8 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from processors.formats.reading import FormatReading
-from processors.track.step_time_candidate import StepTimeCandidate
-from processors.track.step_time_candidates import THRESHOLD
+from processors.track.step_time_candidates import THRESHOLD, StepTimeCandidate
 from schedmate_records import (
     Alarm,
     Checkpoint,

@@ -129,19 +129,23 @@ def _inline(module: ModuleType, call: ast.Call) -> Expression | None:
 
 
 def _targets(module: ModuleType, call: ast.Call, loops: dict[str, list[str]]) -> Iterator[str]:
-    """Yield the names of the expressions whose method is called: `_NAME.search(…)`, `signatures.EXIT.search(…)`, or one of a loop."""
+    """Yield the names of the expressions whose method is called: `_NAME.search(…)`, `_TABLE["name"].search(…)`, or one of a loop."""
     assert isinstance(call.func, ast.Attribute)
     if call.func.attr not in _METHODS:
         return
     name = ast.unparse(call.func.value)
     for each in loops.get(name, [name]):
+        held = ast.parse(each, mode="eval").body
+        if isinstance(held, ast.Subscript) and isinstance(held.slice, ast.Constant):
+            yield f"{module.__name__}.{ast.unparse(held.value)}[{held.slice.value!s}]"
+            continue
         owner: object = module
         *modules, last = each.split(".")
         for part in modules:
             owner = vars(owner).get(part) if isinstance(owner, ModuleType) else None
         pattern = vars(owner).get(last) if isinstance(owner, ModuleType) else None
         if isinstance(pattern, re.Pattern):
-            yield from (place for place, held in _PLACES.get(id(pattern), {}).items() if held is pattern)
+            yield from (place for place, known in _PLACES.get(id(pattern), {}).items() if known is pattern)
 
 
 def _loops(nodes: Iterable[ast.AST]) -> dict[str, list[str]]:

@@ -47,7 +47,7 @@ def test_an_expression_costs_a_bounded_number_of_scans() -> None:
     everywhere = expressions()
     places = {each.place for each in everywhere}
     assert {re.split(r"[.:]", place)[0] for place in places} <= set(PACKAGES)
-    assert {"processors.diagnose.matcher._POD", "processors.grammar.prefix._RANK"} <= places
+    assert {"processors.diagnose.matcher._POD", "processors.grammar.prefix._FORMS[rank]"} <= places
     assert any(place.startswith("processors.grammar.units._RATE[") for place in places)
     assert any(place.startswith("schedmate.settings.passwords:") for place in places)
     assert {each.place: text for each in everywhere if (text := costly(each))} == {}

@@ -1,4 +1,4 @@
-"""What a proposer sees of number columns: how their values behave, what stands around them, how they relate to their neighbours."""
+"""Features of number columns for a proposer: how values change, the text around them, how they relate to other columns."""
 
 import re
 from collections.abc import Sequence
@@ -20,65 +20,26 @@ RELATED = 24
 """Columns of a template that are compared with each other."""
 _NGRAMS = (1, 2, 3, 4)
 _LEFT, _RIGHT = 28, 12
-_DIGITS = re.compile(r"\d+")
-_BLANKS = re.compile(r"\s+")
-_WORDS = re.compile(r"[^\W\d_]+")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_OF = re.compile(r"\s*(?:/|of|out of|von|sur|de|di|из|\|)\s*")
+_FORMS = {
+    "digits": re.compile(r"\d+"),
+    "blanks": re.compile(r"\s+"),
+    "words": re.compile(r"[^\W\d_]+"),
+    "camel": re.compile(r"(?<=[a-z])(?=[A-Z])"),
+    "of": re.compile(r"\s*(?:/|of|out of|von|sur|de|di|из|\|)\s*"),
+}
 _TINY = 1e-12
 """Added to divisors and to arguments of logarithms, so that zero is allowed. It is too small to change other values."""
 
-_ALONE = [
-    "rising",
-    "falling",
-    "level",
-    "steady_steps",
-    "resets",
-    "integer",
-    "decimals",
-    "duration",
-    "log_median",
-    "log_last",
-    "log_step",
-    "spread",
-    "distinct",
-    "trend",
-    "ends_lower",
-    "constant",
-    "negative",
-    "below_one",
-    "below_hundred",
-    "per_cent",
-    "power_of_two",
-    "round",
-    "first_place",
-    "place",
-    "missing",
-    "smooth",
-    "clock_rate",
-    "counts_time",
-    "counts_down",
-    "is_gap",
-    "gap_correlation",
-    "stride_twos",
-    "stride_tens",
-    "never_rises",
-]
-_AMONG = [
-    "bounded_by_next",
-    "bounds_last",
-    "of_next",
-    "of_last",
-    "divides",
-    "multiple",
-    "product_constant",
-    "exponential_of",
-    "logarithm_of",
-    "largest_fraction",
-    "equals_another",
-    "sums_others",
-    "fractions",
-]
+_ALONE = (  # noqa: SIM905  # a list has one name a line
+    "rising falling level steady_steps resets integer decimals duration log_median log_last log_step spread "
+    "distinct trend ends_lower constant negative below_one below_hundred per_cent power_of_two round first_place "
+    "place missing smooth clock_rate counts_time counts_down is_gap gap_correlation stride_twos stride_tens "
+    "never_rises"
+).split()
+_AMONG = (  # noqa: SIM905
+    "bounded_by_next bounds_last of_next of_last divides multiple product_constant exponential_of logarithm_of "
+    "largest_fraction equals_another sums_others fractions"
+).split()
 _TEMPLATE = ["rows", "share", "recent", "columns", "bar", "several_ranks", "stamped", "indented"]
 NAMES = (*_ALONE, *_AMONG, *_TEMPLATE)
 """Names of the numeric features, in their order."""
@@ -219,11 +180,11 @@ def _among(columns: Sequence[NumberColumn], values: Floats) -> Floats:
         if place + 1 < few:
             after = values[place + 1]
             row[0] = float((own <= after).all() and (after == after[-1]).mean() > 0.9)
-            row[2] = float(_OF.fullmatch(columns[place].after) is not None)
+            row[2] = float(_FORMS["of"].fullmatch(columns[place].after) is not None)
         if place:
             before = values[place - 1]
             row[1] = float((before <= own).all() and (own == own[-1]).mean() > 0.9)
-            row[3] = float(_OF.fullmatch(columns[place].before) is not None)
+            row[3] = float(_FORMS["of"].fullmatch(columns[place].before) is not None)
         fraction = place in fractional
         row[9] = float(fraction and middles[place] >= largest)
         row[12] = len(fractional) / 8
@@ -265,8 +226,8 @@ def template_buckets(template: TemplateSeries) -> list[int]:
 
 
 def plain(text: str) -> str:
-    """Return `text` as n-grams are taken from it: letter case, camel case, the length of numbers and of gaps tell nothing."""
-    return _BLANKS.sub(" ", _DIGITS.sub("0", _CAMEL.sub("_", text).lower()))
+    """Return `text` as n-grams are taken from it, without letter case, camel case, and the lengths of numbers and gaps."""
+    return _FORMS["blanks"].sub(" ", _FORMS["digits"].sub("0", _FORMS["camel"].sub("_", text).lower()))
 
 
 @lru_cache(maxsize=4096)
@@ -294,5 +255,6 @@ def _grams(side: str, text: str) -> list[int]:
 
 def _words(text: str) -> list[int]:
     return [
-        crc32(word.encode("utf-8", "surrogatepass")) & (BUCKETS - 1) for word in set(_WORDS.findall(plain(text)[:200]))
+        crc32(word.encode("utf-8", "surrogatepass")) & (BUCKETS - 1)
+        for word in set(_FORMS["words"].findall(plain(text)[:200]))
     ]

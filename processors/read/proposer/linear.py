@@ -1,8 +1,8 @@
-"""A small linear model that says how likely each role of a column and each phase of a template is.
+"""A small linear model for the probabilities of the roles of columns and the phases of templates.
 
 Two softmax regressions on hashed n-grams of the text around a number and on how its values behave. `benchmarks/proposer/train.py` trains
-them and says how well they do on frameworks that they have not seen. The weights stand beside this file. A prior, no verdict: the solver
-decides.
+them and scores them on frameworks that they have not seen. The weights are in this folder. The probabilities are a
+prior; the assignment decides.
 """
 
 from collections.abc import Sequence
@@ -104,9 +104,9 @@ class LinearProposer:
         """Return what is proposed of each template."""
         return [
             Proposed(
-                [dict(zip(ROLES, row, strict=True)) for row in rows.tolist()], dict(zip(PHASES, told, strict=True))
+                [dict(zip(ROLES, row, strict=True)) for row in rows.tolist()], dict(zip(PHASES, phases, strict=True))
             )
-            for rows, told in zip(*self.probabilities(series), strict=True)
+            for rows, phases in zip(*self.probabilities(series), strict=True)
         ]
 
     def probabilities(self, series: Sequence[TemplateSeries]) -> tuple[list[Floats], Floats]:
@@ -120,15 +120,15 @@ class LinearProposer:
         )
         ends = np.cumsum([len(template.columns) for template in series])
         roles = np.split(found, ends[:-1])
-        told = self.of_templates.probabilities(
+        phases = self.of_templates.probabilities(
             [template_buckets(template) for template in series],
             np.array([summary(rows, values) for rows, values in zip(roles, numbers, strict=True)]),
         )
-        return roles, told
+        return roles, phases
 
 
 def summary(roles: Floats, numbers: Floats) -> Floats:
-    """Return what a template's phase is judged by beside its text: its likeliest column of each role, and its own features."""
+    """Return the numbers for the phase of a template: the highest probability of each role, and the features of the template."""
     if not len(roles):
         return np.zeros(len(ROLES) + 8)
     return np.concatenate([roles.max(axis=0), numbers[0, -8:]])

@@ -21,7 +21,7 @@ def found(lines: list[str], cut: int = 1000, seconds: float = 0.5) -> tuple[int 
     search, state = ColumnSearch(PROPOSER), KeptSeries()
     for begin in range(0, len(lines), cut):
         part = enumerate(lines[begin : begin + cut], begin)
-        search.take([(place, line, 1e9 + place * seconds) for place, line in part], state)
+        search.observe([(place, line, 1e9 + place * seconds) for place, line in part], state)
     counted, lossy = steps(state), losses(state)
     return counted[-1].step if counted else None, lossy[-1].loss if lossy else None
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from processors.read.events import ROWS, Event, EventState, event_of, observe, training_clock
+from processors.read.events import ROWS, Event, EventState, event_of, observe
 from processors.read.roles import Role
 from processors.read.series import SeriesReader
 from processors.read.solver import solve
@@ -114,19 +114,6 @@ def test_counters_that_are_told_at_once_have_no_clock() -> None:
         state.add(event)
     solution = solve(state)
     assert solution is None or solution.best.seconds is None
-
-
-def test_evaluations_beside_training_take_no_time_from_it() -> None:
-    events = []
-    for block in range(8):
-        begin = 1.7e9 + 10 * block
-        events += [
-            Event(begin, "block_start", {"first_epoch_num": float(block)}),
-            Event(begin + 0.1, "eval_start"),
-            Event(begin + 9.9, "eval_stop"),
-            Event(begin + 10, "block_stop"),
-        ]
-    assert training_clock(events)[-1] == pytest.approx(80)
 
 
 def test_events_are_read_from_lines_and_told_once_by_many_ranks() -> None:

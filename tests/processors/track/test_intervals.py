@@ -86,7 +86,7 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
             "      100%|##########| 900/900 [31:31<00:00,  2.10s/it]",
             "{'train_runtime': 1891.2, 'train_loss': 0.7331, 'epoch': 3.0}",
         ],
-        {"step": 900, "step_time_s": 2.1, "loss": 0.7331},
+        {"step": 900, "step_time_s": 2.05, "loss": 0.7331},
     ),
     "reports that name the step of the bar beside them": (
         lines(

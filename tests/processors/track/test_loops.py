@@ -87,15 +87,6 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ],
         {"step": 50, "epoch": 9.0},
     ),
-    "an evaluation whose bar bears the name of the epoch's": (
-        [
-            f"Round {e}: {100 * k // n:3d}%|{'=' * (10 * k // n):<10}| {k}/{n} [00:{k * s // 10:02d}<00:09, {10 / s:.2f}it/s]\r"
-            for e in range(1, 5)
-            for n, s in ((60, 4), (40, 1))
-            for k in range(1, n + 1)
-        ],
-        {"step": 60, "step_time_s": 0.4},
-    ),
     "an evaluation under a bar without a name": (
         [
             *(

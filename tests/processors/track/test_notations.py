@@ -150,15 +150,6 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f"\r {i}%|{'#' * (i // 8):<5}| {i}/100 [{i:02}:00<59:00, 60.00s/candidate]"),
         {"step": 40, "step_time_s": 60.0, "method": "rate"},
     ),
-    "trials of a search": (
-        lines(
-            lambda i: (
-                f"[I {clock(12 * i)}] Trial {i} finished with value: {loss(i):.6f} and parameters: {{'width': {i % 5}}}. "
-                "Best is trial 3 with value: 0.25."
-            )
-        ),
-        {"step": 40, "step_time_s": 12.0, "loss": None},
-    ),
     "a short bar of a preparation": (
         [
             *(f"\r{25 * k}%|####| {k}/4 [00:00<00:00, 510.0it/s]" for k in range(5)),
@@ -214,14 +205,6 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         lines(lambda i: f"epoch:3 step:{10 * i}[{10 * i}/400] embedding_loss:{loss(i):.4f} cost:1.25s"),
         {"step": 400, "step_time_s": 1.25, "loss": 2.2},
     ),
-    "a loop about a bar": (
-        [
-            f"\rSelf-play 4 Iter: {n} Fit |{'#' * 12}| ({400 * n}/{400 * n}) Data: 0.001s | Batch: 0.051s "
-            f"| Total: 0:{n // 3:02}:{20 * n % 60:02} | ETA: 0:00:01 | Loss_pi: {loss(n):.4f}"
-            for n in range(2, 8)
-        ],
-        {"step": 2800, "step_time_s": 0.051, "epoch": 7.0, "loss": loss(7)},
-    ),
     "a loss before the name of a rate": (
         lines(lambda i: f"step {i / 10:.1f}k loss {loss(i):.3f} tok/s 12.5k"),
         {"step": 4000, "throughput": 12500.0, "throughput_unit": "tokens/s", "loss": 2.2},
@@ -257,17 +240,9 @@ FORMATS: dict[str, tuple[list[str], dict[str, object]]] = {
         ],
         {"step": 40, "step_time_s": 1.0},
     ),
-    "what remains of the loop": (
-        lines(lambda i: f"Round: 2/9 Step: {5 * i}/400 ETA: {0.25 * (400 - 5 * i):.2f}s loss: {loss(i):.4f} acc: 0.5"),
-        {"step": 200, "step_time_s": 0.25, "method": "stated", "loss": 2.2},
-    ),
-    "what remains of the loop, as a clock": (
-        lines(lambda i: f"step {30 * i}/3600 loss {loss(i):.4f} time_left: {(120 - i) // 60}:{(120 - i) % 60:02}:00"),
-        {"step": 1200, "step_time_s": 2.0, "method": "stated", "loss": 2.2},
-    ),
-    "what remains of more than the loop": (
+    "what remains of more than the loop falls by the time of a step": (
         lines(lambda i: f"step {5 * i}/400 loss {loss(i):.4f} ETA: {0.25 * (9000 - 5 * i):.2f}s"),
-        {"step": 200, "step_time_s": None, "loss": 2.2},
+        {"step": 200, "step_time_s": 0.25, "loss": 2.2},
     ),
     "frames of an environment": (
         lines(lambda i: f"{clock(2 * i)} fps: 64 fps total: 61 epoch: {i}/40 frames: {128 * i}"),

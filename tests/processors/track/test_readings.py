@@ -31,7 +31,7 @@ def test_the_time_of_an_interval_is_spread_over_its_steps() -> None:
     found = summarise(window)
     assert (found.step_time_s, found.method) == (0.5, "stated")
     assert found.readings[0].agrees
-    assert found.readings[0].of(window[0]) == 0.5
+    assert found.readings[0].in_report(window[0]) == 0.5
 
 
 def test_of_two_times_the_one_that_agrees_with_the_clock() -> None:
