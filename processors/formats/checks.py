@@ -56,23 +56,17 @@ _ALLOWED: Mapping[ColumnRole, frozenset[Meaning]] = {
 }
 """Meanings of a known name that agree with a role. A number without a known name may have any role."""
 
-_NO_LOSS = re.compile(
-    r"(?:^|[^a-z])(?:acc(?:uracy)?|top ?\d*|reward|return|lr|learning ?rate|learning|norm|gnorm|iou|miou|auc|psnr|dice|bleu|f1|map"
-    r"|mem[a-z]*|eta|epochs?|steps?|iters?|samples?|tokens?|images?|scale|momentum|seconds?|speed|throughput|gpu|kl|tflops|mfu)(?:$|[^a-z])|time(?:$|[^a-z])"
-)
-"""Names of numbers of a report that are never a loss."""
 _SPEED_WORD = re.compile(r"(?i)throughput|speed|/s\b|per.?sec|/ ?sec|\b[fi]ps\b")
-_LOSS_WORD = re.compile(r"loss|nll|entropy|cost|损失")
 
 
 def contradicts_name(column: CompiledColumn) -> str:
     """Return how the words around a number contradict its role; empty where they do not."""
-    role, name = column.role, names.words(column.name)
+    role = column.role
     if role is ColumnRole.RATE and _SPEED_WORD.search(column.template):
         pass  # the word may stand further away than the name: `"key": "throughput", "value": 512`
     elif column.rule is not None and column.rule.meaning not in _ALLOWED[role]:
         return f"its name means {column.rule.meaning.name.lower()}"
-    if role in (ColumnRole.LOSS, ColumnRole.LOSS_PART) and (found := _contradicts_loss(column, name)):
+    if role in (ColumnRole.LOSS, ColumnRole.LOSS_PART) and (found := _contradicts_loss(column)):
         return found
     return ""
 
@@ -92,8 +86,8 @@ def contradicts_unit(column: CompiledColumn) -> str:
     return ""
 
 
-def _contradicts_loss(column: CompiledColumn, name: str) -> str:
-    if _NO_LOSS.search(name) and not _LOSS_WORD.search(name):
+def _contradicts_loss(column: CompiledColumn) -> str:
+    if names.is_no_loss(column.name):
         return f"{column.name!r} is not a loss"
     if column.after.lstrip().startswith("%"):
         return "a loss is not a percentage"

@@ -123,6 +123,8 @@ def add_bare_counter(fields: list[Field], texts: Sequence[str], counter: int, *,
         counter: Index of the `k`.
         drawn: The line is a progress bar.
     """
+    if drawn:
+        _set_outer_counter(fields, counter)
     if any(field.meaning is Meaning.STEP for field in fields):
         return True
     timed = any(field.meaning in (*_SPEEDS, Meaning.EPOCH, Meaning.LOSS) for field in fields)
@@ -139,6 +141,18 @@ def add_bare_counter(fields: list[Field], texts: Sequence[str], counter: int, *,
     if counter + 2 < len(texts) and OF.match(texts[counter + 1]):
         fields.append(Field(counter + 1, Meaning.TOTAL, ""))
     return True
+
+
+def _set_outer_counter(fields: list[Field], counter: int) -> None:
+    """Set the counter before a bar to that of an outer loop if a step time stands behind the bar: `Iter: 7 |##| (28/28) Batch: 0.03s`."""
+    ended = {field.name for field in fields if field.meaning is Meaning.TOTAL}
+    if any(field.meaning is Meaning.STEP_TIME and field.name and field.index > counter for field in fields):
+        fields[:] = [
+            replace(field, meaning=Meaning.EPOCH)
+            if field.meaning is Meaning.STEP and field.index < counter and field.name not in ended
+            else field
+            for field in fields
+        ]
 
 
 def _add_speed_of_bar(fields: list[Field], texts: Sequence[str], counter: int) -> Meaning:

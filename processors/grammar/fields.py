@@ -43,7 +43,8 @@ _FORMS = {
         r"(?i)\b(?:step|iter\w*|batch|update)[ _-]?(?:time|duration)|(?:/|\bper\b|\ba\b)\s*(?:step|iter\w*|batch)"
         r"|\b(?:after|at)\s+$"
     ),
-    "loss_after": re.compile(r"(?i)^\s+(?:(?:avg|mean|train|training)\s+)?loss\b(?!\s*[:=])"),
+    # Darknet writes the average loss as `517.6 avg,`.
+    "loss_after": re.compile(r"(?i)^\s+(?:(?:avg|mean|train|training)\s+)?loss\b(?!\s*[:=])|^\s+avg,\s*$"),
     "elapsed_after": re.compile(r"(?i)^\s*(?:s|secs?|seconds)\s+elapsed\b"),
     # `after 200 updates`, `finished 40 iterations`
     "ended": re.compile(r"(?i)(?:^\W*(?:after|at)|\b(?:finished|completed))\s+$"),

@@ -82,6 +82,13 @@ _FORMS = {
         r"\bmicro|\bmbs?\b|\bubatch|accum|\binner\b|\bsub[ -]?(?:steps?|batch)"
         r"|^(?:epochs?|ep|steps?|iter\w*|batch(?:es)?) ?/ ?(?:epochs?|ep|steps?|iter\w*|batch(?:es)?)$"
     ),
+    # Numbers of a report that are never a loss.
+    "no_loss": re.compile(
+        r"(?:^|[^a-z])(?:acc(?:uracy)?|top ?\d*|ppl|perplexity|reward|return|lr|learning ?rate|learning|norm|gnorm|iou"
+        r"|miou|auc|psnr|dice|bleu|f1|map"
+        r"|mem[a-z]*|eta|epochs?|steps?|iters?|samples?|tokens?|images?|scale|momentum|seconds?|speed|throughput|gpu|kl|tflops|mfu)(?:$|[^a-z])|time(?:$|[^a-z])"
+    ),
+    "loss_word": re.compile(r"loss|nll|entropy|cost|损失"),
     "limit": re.compile(r"^(?:initial|max|min|target|quota|num|peak|promised)\b"),
     "step_time": re.compile(
         r"(?:^|[^a-z])(?:(?:time|secs?|seconds?|ms|elapsed time|avg[ _]time|duration)[ _]?(?:/|per|_per_"
@@ -149,6 +156,13 @@ def evaluation(text: str) -> bool:
 def is_no_step(name: str) -> bool:
     """Return whether `name` is that of a counter inside a step, or of two counters, of which it is unclear which number follows."""
     return bool(name) and _FORMS["no_step"].search(words(name)) is not None
+
+
+@lru_cache(maxsize=4096)
+def is_no_loss(name: str) -> bool:
+    """Return whether `name` is that of a number which is never a loss, such as a reward."""
+    called = words(name)
+    return _FORMS["no_loss"].search(called) is not None and _FORMS["loss_word"].search(called) is None
 
 
 @lru_cache(maxsize=4096)

@@ -12,7 +12,7 @@ from itertools import pairwise
 import msgspec
 
 from ..grammar.fields import name_before
-from ..grammar.names import is_no_step
+from ..grammar.names import is_no_loss, is_no_step
 from .roles import Phase, Proposed, Proposer, Role
 from .series import BAR, NumberColumn, TemplateSeries, since_1970
 
@@ -153,7 +153,7 @@ def _of_role(groups: Sequence[_Group], role: Role, newest: int) -> Iterator[Colu
         values = [value for _, value in group.values]
         if role is Role.STEP and not _counts(group.series, values):
             continue
-        if role is Role.LOSS and (group.series.duration or group.series.integer or len(set(values)) == 1):
+        if role is Role.LOSS and not _may_be_loss(group.series, values):
             continue
         score = math.log(chance / (1 - min(chance, 0.999))) + math.log(max(training, 0.02) / 0.6)
         score += 0.3 * math.log(len(values)) + 1.5 * math.log((group.values[-1][0] + 1) / (newest + 1))
@@ -180,6 +180,13 @@ def _print_of(series: TemplateSeries, column: NumberColumn) -> tuple[str, str]:
         after = series.columns[column.index + 1].before if column.index + 1 < len(series.columns) else ""
         return f"{column.index} {before}", column.after.strip()[:2] + after.strip()[:16]
     return before[-16:], column.after.strip()[:2]
+
+
+def _may_be_loss(column: NumberColumn, values: Sequence[float]) -> bool:
+    """Return whether a column may be a loss: numbers with decimals that differ, without the name of something else."""
+    if column.duration or column.integer or len(set(values)) == 1:
+        return False
+    return not is_no_loss(name_before(column.before))
 
 
 def _counts(column: NumberColumn, values: Sequence[float]) -> bool:

@@ -27,6 +27,11 @@ AMBIGUOUS = {
     "a decimal comma or thousands": ("loss", lambda i: f"step {i} loss 1,{234 + i}"),
     "a decimal comma or thousands behind a sign": ("loss", lambda i: f"step={i} train_loss=2,{345 - i} lr=0.1"),
     "a step time with a decimal comma or thousands": ("step_time_s", lambda i: f"step {i} loss 0.5 step time: 1,{234 + i}"),
+    "a reward that improves as a loss does": (
+        "loss",
+        lambda i: f"Episode: {i}, Actions: {700 + i % 9}, reward: {-30 + i % 7}, Avg. reward: {-29.9 + i / 11:.3f}",
+    ),
+    "a perplexity": ("loss", lambda i: f"step {10 * i} learning rate {0.5 - i / 400:.4f} perplexity {60 - i / 1.3:.2f}"),
 }  # fmt: skip
 
 
@@ -40,6 +45,14 @@ def test_number_that_can_be_read_in_two_ways_is_null(name: str) -> None:
 
 
 CERTAIN: dict[str, tuple[list[str], dict[str, object]]] = {
+    "a counter of an outer loop before a bar": (
+        lines(lambda i: f"Iter: 7 Training |#####     | ({10 * i}/2857) Batch: 0.032s | Loss_pi: {loss(i):.4f}"),
+        {"step": 400, "step_time_s": 0.032},
+    ),
+    "an average loss of Darknet": (
+        lines(lambda i: f"{i}: {loss(i) + 0.1:.6f}, {loss(i):.6f} avg, 0.001000 rate, 3.500000 seconds, {64 * i} images"),
+        {"step": 40, "step_time_s": 3.5, "loss": 2.2},
+    ),
     "two counters before their numbers": (
         lines(lambda i: f"Epoch/Iter: 3/{10 * i} loss: {loss(i):.4f}"),
         {"step": 400, "epoch": 3.0, "loss": 2.2},
