@@ -1,4 +1,4 @@
-"""What a line is: error, warning, progress or other."""
+"""Classes of lines: error, warning, progress or other."""
 
 from .classifier import LineClassifier
 from .context import ClassifyContext

@@ -13,7 +13,7 @@ from .phases import PhaseReader
 
 
 class ClassifierMetrics:
-    """What the classifier has done."""
+    """Metrics of the classifier."""
 
     def __init__(self) -> None:
         self.lines = Counter("schedmate_classifier_lines", "Lines classified.", registry=None)

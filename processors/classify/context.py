@@ -1,4 +1,4 @@
-"""What one stream carries from line to line: an open traceback, a warning whose source line comes next, the width of a table.
+"""State of a stream between lines: an open traceback, a warning whose source line comes next, the width of a table.
 
 Some lines mean nothing alone: the source line that Python prints under a warning, the frames of a traceback, a row of bare numbers.
 A line's *kind* is what it is alone; `resolve` turns kinds into classes, in order, with the context. So the result does not depend on how
@@ -33,7 +33,7 @@ class ObservedTemplate(msgspec.Struct, array_like=True):
 
 
 class PhaseState(msgspec.Struct):
-    """What is remembered of the templates of one stream.
+    """State of the templates of one stream.
 
     Attributes:
         observed: Templates that are not decided yet, the newest at the end.
@@ -69,7 +69,7 @@ _PATTERNS = {
 
 
 class ClassifyContext(msgspec.Struct):
-    """What one stream carries from line to line. Starts empty.
+    """State of a stream between lines. It starts empty.
 
     Attributes:
         open: `traceback`, `message` (of the exception just named), `warning` (its source line comes next) or nothing.

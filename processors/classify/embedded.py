@@ -22,7 +22,7 @@ EXAMPLES = "examples.tsv"
 RIDGE = 3.0
 """Penalty on the weights (ridge regression)."""
 SHARE = 3.0
-"""What a score by vectors, from -1 to 1, weighs relative to one by n-grams."""
+"""Weight of a score by vectors, from -1 to 1, relative to a score by n-grams."""
 
 
 class Example(NamedTuple):

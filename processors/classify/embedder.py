@@ -1,4 +1,4 @@
-"""What turns texts into vectors."""
+"""Protocol of an embedder, which turns texts into vectors."""
 
 from collections.abc import Sequence
 from typing import Protocol

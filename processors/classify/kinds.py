@@ -1,4 +1,4 @@
-"""What a line is alone, by its signature."""
+"""Class of a single line, by its signature."""
 
 import re
 from collections.abc import Collection
@@ -14,7 +14,7 @@ from .signatures import SIGNATURES
 
 
 class Ground(Enum):
-    """What decides the class of a line.
+    """Evidence that decides the class of a line.
 
     Attributes:
         SURE: A signature, a level, a shape, or fields of other work: numbers change nothing.

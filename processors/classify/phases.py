@@ -39,7 +39,7 @@ _MEASURES = (Role.LOSS, Role.LOSS_PART, Role.RATE, Role.INTERVAL)
 
 
 class TemplateFacts(NamedTuple):
-    """What is known of a template in every stream.
+    """Properties of a template in every stream.
 
     Attributes:
         part: True if it may be a part of a report over several lines.

@@ -1,6 +1,6 @@
-"""How errors and warnings look, line by line.
+"""Patterns of lines of errors and warnings.
 
-Sources: what Python, C++ runtimes, the Linux kernel, the NVIDIA driver, NCCL, Slurm, Open MPI, torchrun and Ray print.
+Sources: output of Python, C++ runtimes, the Linux kernel, the NVIDIA driver, NCCL, Slurm, Open MPI, torchrun and Ray print.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""How an attempt ended, and what that alone states about the cause."""
+"""End of an attempt, and the cause that follows from it alone."""
 
 import signal as signals
 from typing import NamedTuple
@@ -53,8 +53,8 @@ class Ending(NamedTuple):
         return self.word == "CANCELLED"
 
     @property
-    def known(self) -> bool:
-        """False where nothing is known of the ending: a stored file."""
+    def is_known(self) -> bool:
+        """False if nothing is known of the ending, as of a stored file."""
         return self.exit_code is not None or bool(self.signal) or bool(self.word)
 
     @property
@@ -95,7 +95,7 @@ _UNEXPLAINED = Classification(Kind.HINT, _UNKNOWN, _NONE, None, 0.2)
 
 def candidate_from_ending(ending: Ending) -> Candidate | None:
     """Return what the ending alone states, as a candidate without a line; None where it ended well or nothing is known."""
-    if ending.well or not ending.known:
+    if ending.well or not ending.is_known:
         return None
     cause, meaning, text = _explain(ending)
     node = ending.nodes[0] if len(ending.nodes) == 1 else ""

@@ -1,6 +1,6 @@
-"""What a Python exception states about the cause of a failure: by its class, its module, then by whose code raised it.
+"""Cause of a failure from a Python exception: by its class, its module, then by the code that raised it.
 
-`exceptions.toml` holds what classes and modules mean.
+`exceptions.toml` lists classes and modules.
 """
 
 import re

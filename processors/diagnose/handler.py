@@ -37,7 +37,7 @@ _SURVIVED_CAUSES = 16
 
 
 class HandlerState(msgspec.Struct):
-    """What is remembered of one attempt of a job; a few KB, next to nothing where nothing went wrong.
+    """State of an attempt: a few KB, and almost nothing without errors.
 
     Attributes:
         revision: Revision of the newest verdict.
@@ -114,7 +114,7 @@ class FailureHandler:
 
         Lines may still come after it (a log that was spooled, or a faster event of the scheduler): they may improve the verdict.
         """
-        state.ending = ending if ending.known else None
+        state.ending = ending if ending.is_known else None
         return self._conclude(ending, state)
 
     def reopen(self, job: str, attempt: int, time: float, state: HandlerState) -> list[Failure]:

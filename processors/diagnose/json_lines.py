@@ -1,4 +1,4 @@
-r"""What a process printed inside JSON, where a collector or a logger put it: one line, or a traceback with escaped line ends.
+r"""Messages inside JSON, written by a collector or a logger: one line, or a traceback with escaped line ends.
 
 {"message": "KeyError: 'w'", "host": "n1", "time": "…"}
 {"level": "ERROR", "msg": "failed", "exc_info": "Traceback (most recent call last):\n  File \"t.py\", line 3 …"}

@@ -50,7 +50,7 @@ class Kind(StrEnum):
 
 
 class Status(StrEnum):
-    """What the lines after a candidate show of it.
+    """Evidence about a candidate in later lines.
 
     Attributes:
         OPEN: Nothing shows that it did no harm.
@@ -76,7 +76,7 @@ class Status(StrEnum):
 
 
 class LaterEvidence(StrEnum):
-    """What may follow a candidate; `kinds.toml` explains each."""
+    """Kinds of lines that may follow a candidate; `kinds.toml` explains each."""
 
     REPORTS = "reports"
     ENDED_WELL = "ended_well"

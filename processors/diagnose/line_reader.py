@@ -120,7 +120,7 @@ def mentions_nan(text: str) -> bool:
 
 
 class StreamDiagnosisState(msgspec.Struct):
-    """What is remembered of one stream of one rank.
+    """State of one stream of one rank.
 
     Attributes:
         traceback: Open tracebacks.

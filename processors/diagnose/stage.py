@@ -19,7 +19,7 @@ from .nodes import NodeEvidence, NodeEvidenceState
 
 
 class ReachedState(msgspec.Struct):
-    """What is remembered of an attempt.
+    """State of an attempt.
 
     A counter that falls back, or is at its end twice, begins anew with each epoch, was rolled back, or is another one than before. Its
     values cannot be compared with those of another attempt then, and are not reported for the rest of this one.
@@ -55,7 +55,7 @@ class ReachedState(msgspec.Struct):
 
 
 class DiagnosisState(msgspec.Struct):
-    """What is remembered of an attempt.
+    """State of an attempt.
 
     Attributes:
         handler: By what reads its lines.

@@ -1,4 +1,4 @@
-"""What the lines after a candidate show: the job survived it, it did no harm, or another line explains it better."""
+"""Evidence in later lines: the job survived a candidate, it did no harm, or another line explains it better."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -61,7 +61,7 @@ _REMARKS = {
 
 
 class Place(msgspec.Struct):
-    """What the frames of a traceback state.
+    """Places in the frames of a traceback.
 
     Attributes:
         last: File of the innermost frame.
@@ -132,7 +132,7 @@ class OpenTraceback(msgspec.Struct):
 
 
 class TracebackState(msgspec.Struct):
-    """What is remembered of one stream: open tracebacks, and the newest remark about the next one."""
+    """State of one stream: open tracebacks, and the newest remark about the next one."""
 
     open: list[OpenTraceback] = []
     remark: str = ""

@@ -17,7 +17,7 @@ _MOST_STEPS = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class ColumnAnswer:
-    """What an answer states about a column, by the column's number in the question."""
+    """Answer about a column, by the column's number in the question."""
 
     column: int
     role: ColumnRole

@@ -1,4 +1,4 @@
-"""What the lines themselves show about the columns of a format: counters grow, totals stay, values are finite, times agree with clocks."""
+"""Checks of the columns of a format against its lines: counters grow, totals stay, values are finite, times agree with clocks."""
 
 import math
 import re
@@ -17,7 +17,7 @@ from .units import TIMES
 
 
 class Standing(Enum):
-    """What the lines show about a claim."""
+    """Result of checking a claim against the lines."""
 
     CONTRADICTED = auto()
     UNTESTED = auto()

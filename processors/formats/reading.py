@@ -1,4 +1,4 @@
-"""What the rows of a known format report: step, loss, speed and the rest, each with what the lines show about it."""
+"""Readings of a known format: step, loss, speed and others, each with the result of its checks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -51,7 +51,7 @@ class Claim:
 
 @dataclass
 class FormatReading:
-    """What a format reads from the newest lines of its stream.
+    """Readings of a format from the newest lines of its stream.
 
     Attributes:
         trains: Whether the format reports a training.
@@ -133,7 +133,7 @@ def read_format(known: CompiledFormat, state: FormatState) -> FormatReading:
 
 
 class _Clocked:
-    """What a clock measures over the steps of a format, to test the columns that state times.
+    """Measurements of a clock over the steps of a format, which test the columns with times.
 
     Args:
         series: The columns of the format.

@@ -1,4 +1,4 @@
-"""What is remembered of the format of one stream."""
+"""State of the format of one stream."""
 
 import msgspec
 

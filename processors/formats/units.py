@@ -12,7 +12,7 @@ RATES: dict[str, tuple[str, float]] = {
     for thing, kind in (("steps", STEPS), ("samples", SAMPLES), ("tokens", TOKENS))
     for per in ("s", "min", "h")
 }
-"""What each unit of a rate counts, and its factor to one per second."""
+"""Counted items of each unit of a rate, and its factor to one per second."""
 
 PERIODS = {"s/step": 1.0, "ms/step": 1e-3}
 """Seconds of each unit of an inverse rate, as progress bars print it for slow steps."""

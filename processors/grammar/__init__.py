@@ -1,4 +1,4 @@
-"""How lines of training logs are written: the prefix of a message, numbers, units, names and fields.
+"""Grammar of lines of training logs: the prefix of a message, numbers, units, names and fields.
 
-The line classifier and the metric tracker both read by it.
+The line classifier and the metric tracker use it.
 """

@@ -64,7 +64,7 @@ def _masked(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TemplateLayout:
-    """What lines of one template have in common.
+    """Layout of lines of one template.
 
     Attributes:
         layout: Meaning of the numbers.

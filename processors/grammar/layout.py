@@ -1,4 +1,4 @@
-"""What all numbers of a line mean together.
+"""Meanings of all numbers of a line.
 
 A line is cut into the texts around its numbers. Only the texts and the forms of the numbers decide, so a layout made for one line holds for
 all lines of its template.

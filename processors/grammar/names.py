@@ -9,7 +9,7 @@ from . import units
 
 
 class Meaning(IntEnum):
-    """What a number in a report is."""
+    """Meaning of a number in a report."""
 
     __hash__ = (
         int.__hash__
@@ -258,7 +258,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class FieldLayout:
-    """What the numbers of a template mean.
+    """Meanings of the numbers of a template.
 
     Attributes:
         fields: One for each number with a known meaning.

@@ -38,13 +38,13 @@ class Event(msgspec.Struct, array_like=True):
 
     @property
     def begins(self) -> str | None:
-        """What begins; None where nothing does."""
+        """Work that begins; None for none."""
         found = _FORMS["mark"].match(self.name)
         return found[1] if found and found[2].lower() in ("start", "begin") else None
 
     @property
     def ends(self) -> str | None:
-        """What ends; None where nothing does."""
+        """Work that ends; None for none."""
         found = _FORMS["mark"].match(self.name)
         return found[1] if found and found[2].lower() not in ("start", "begin") else None
 

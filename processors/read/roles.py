@@ -9,7 +9,7 @@ from .series import TemplateSeries
 
 
 class Role(StrEnum):
-    """What the numbers of one column are."""
+    """Role of the numbers of a column."""
 
     STEP = "step"
     SAMPLE = "sample"

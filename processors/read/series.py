@@ -105,7 +105,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class LineTemplate:
-    """What lines that are equal but for their digits have in common.
+    """Template of lines that differ only in digits.
 
     Attributes:
         text: The template.

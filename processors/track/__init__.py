@@ -1,4 +1,4 @@
-"""How the training goes: step, step time, throughput, loss."""
+"""Progress of a training: step, step time, throughput, loss."""
 
 from .state import TrackState
 from .tracker import MetricTracker

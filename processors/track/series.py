@@ -1,4 +1,4 @@
-"""How step time and loss went, report by report: what a person wants to see drawn."""
+"""Step time and loss by report, for plots."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the tracker remembers of one stream of one rank between two chunks."""
+"""State of the tracker for one stream of one rank between two chunks."""
 
 import msgspec
 
@@ -10,7 +10,7 @@ from .section_scope import SectionState
 
 
 class TrackState(msgspec.Struct):
-    """What one stream of one rank has reported lately: a few KB, whatever the log.
+    """Newest reports of one stream of one rank, at most a few KB.
 
     Attributes:
         window: The newest reports of the newest run, oldest first.

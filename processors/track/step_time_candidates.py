@@ -78,7 +78,7 @@ def _are_equal(pace: ObservedStepTime) -> bool:
 
 
 class Relation(Enum):
-    """How a candidate compares with a clock."""
+    """Relation of a candidate to a clock."""
 
     EQUAL = auto()
     NEAR = auto()
@@ -97,7 +97,7 @@ class Relation(Enum):
 
 
 class Effect(NamedTuple):
-    """What a relation does to a score: factor, then addend; whether the clock agrees; the reason for a person."""
+    """Effect of a relation on a score: factor, addend, whether the clock agrees, and the reason as text."""
 
     factor: float
     addend: float

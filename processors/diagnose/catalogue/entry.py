@@ -24,7 +24,7 @@ def masked(text: str) -> str:
 
 
 class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    r"""What a kind of line means.
+    r"""Meaning of a kind of line.
 
     Attributes:
         name: The cause, in snake case; what counts as one root cause.

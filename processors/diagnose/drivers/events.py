@@ -19,7 +19,7 @@ _LINES = 4096
 
 
 class EventMeaning(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the table states of an event.
+    """Entry of the table for an event.
 
     Attributes:
         severity: `fatal`, `error`, `warning` or `none`.

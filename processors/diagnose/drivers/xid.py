@@ -53,7 +53,7 @@ _ACTION_WORDS = (
 
 
 class Xid(msgspec.Struct, frozen=True, kw_only=True):
-    """What a line states of one Xid or SXid.
+    """An Xid or SXid in a line.
 
     Attributes:
         number: Number of the Xid or SXid.

@@ -90,7 +90,7 @@ def objection(given: FailureAnswer, lines: Sequence[Evidence], verdict: Failure 
         return _health_objection(lines, verdict, ending)
     if given.root is None or given.root not in lines:
         return "the root line is not among its evidence"
-    if verdict is None and not ending.known and given.progress_after >= SURVIVED:
+    if verdict is None and not ending.is_known and given.progress_after >= SURVIVED:
         return "the job went on after the root line"
     known = verdict.evidence if verdict else ()
     about = ABOUT.get(given.faulty_component)
@@ -116,7 +116,7 @@ def _consistent(given: FailureAnswer) -> bool:
 
 def _health_objection(lines: Sequence[Evidence], verdict: Failure | None, ending: Ending) -> str:
     """Return why an answer that finds no failure does not count."""
-    if ending.known and not ending.well:
+    if ending.is_known and not ending.well:
         return "the exit code or the scheduler states a failure"
     root = verdict.root if verdict else None
     after = [each for each in lines if root is None or _follows(each, root)]
@@ -169,7 +169,7 @@ def _without_cause(answer: ModelAnswer, ending: Ending) -> Failure:
         time=ending.time,
         message="",
         error_type=ErrorType.UNKNOWN,
-        final=ending.known,
+        final=ending.is_known,
         exit_code=ending.exit_code,
         signal=ending.killed_by or None,
     )

@@ -24,7 +24,7 @@ EARLY = 8
 
 
 class OpinionState(msgspec.Struct):
-    """What is remembered of an attempt.
+    """State of an attempt.
 
     Attributes:
         ending: How the attempt ended; None before its end.
@@ -40,7 +40,7 @@ class OpinionState(msgspec.Struct):
 
 
 class OpinionMetrics:
-    """What came of questions about failures."""
+    """Metrics of questions about failures."""
 
     def __init__(self) -> None:
         self.answered = Counter(

@@ -61,7 +61,7 @@ def prepare(question: ModelQuestion, lines: Sequence[Sample]) -> PreparedQuestio
     if not lines:
         return None
     facts = question.failure or FailureFacts()
-    shown = Shown.of(question, facts, [each.line for each in lines])
+    shown = Shown.select(question, facts, [each.line for each in lines])
     draft = ModelAnswer(
         id="", job=question.job, attempt=question.attempt, incarnation=question.incarnation,
         about=question.about, revision=question.revision, time=0.0, model="", prompt="",
@@ -87,7 +87,7 @@ class Shown:
     places: Mapping[int, Evidence]
 
     @classmethod
-    def of(cls, question: ModelQuestion, facts: FailureFacts, lines: Sequence[Evidence]) -> "Shown":
+    def select(cls, question: ModelQuestion, facts: FailureFacts, lines: Sequence[Evidence]) -> "Shown":
         """Return the lines that a model is shown, of those that are known."""
         own = (question.rank, question.stream)
         candidates = [each.line for each in facts.candidates if each.line is not None]

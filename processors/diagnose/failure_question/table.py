@@ -23,7 +23,7 @@ FEEDBACK = 3
 
 
 class Band(StrEnum):
-    """How confident the rules are."""
+    """Confidence of the rules."""
 
     NONE = "none"
     UNSURE = "unsure"

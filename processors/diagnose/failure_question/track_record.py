@@ -1,4 +1,4 @@
-"""How often a model agrees with the rules where these are likely right. A model that does not is not trusted elsewhere."""
+"""Agreement of a model with the rules where these are likely right. A model that does not agree is not trusted."""
 
 import threading
 from collections.abc import Callable, Mapping

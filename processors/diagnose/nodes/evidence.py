@@ -15,7 +15,7 @@ MAX_FINDINGS = 16
 
 
 class NodeEvidenceState(msgspec.Struct):
-    """What is remembered of an attempt.
+    """State of an attempt.
 
     Attributes:
         findings: The findings that were reported to it.

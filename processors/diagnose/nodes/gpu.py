@@ -28,7 +28,7 @@ UNREADABLE, DOUBTFUL = 0.93, 0.4
 
 
 class CounterMeaning(NamedTuple):
-    """What the growth of a counter of `GpuSample` means.
+    """Meaning of the growth of a counter of `GpuSample`.
 
     Attributes:
         name: Field of the sample; also the signature of the finding.

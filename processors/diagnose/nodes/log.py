@@ -25,7 +25,8 @@ _PATTERNS = {
     ),
     "chosen_by_users": re.compile(r",task=.*|\bname=.*|\b[Pp]rocess \d+ ?\(.*", re.DOTALL),
 }
-"""How control groups name a job (Slurm; systemd scopes; Kubernetes; Slurm since 26.05, by its SLUID); the name of a program, which its user
+"""Names of a job in control groups (Slurm; systemd scopes; Kubernetes; Slurm since 26.05, by its SLUID); the name of a program, which its
+user
 chooses, and what follows it."""
 
 

@@ -1,1 +1,1 @@
-"""How likely each role of a number column and each phase of a template is: a small model, trained by `benchmarks/proposer`."""
+"""Probabilities of the roles of number columns and the phases of templates: a small model, trained by `benchmarks/proposer`."""

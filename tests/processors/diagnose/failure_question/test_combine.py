@@ -205,7 +205,7 @@ def test_rules_hold_for_every_answer(of: Failure | None, given: ModelAnswer, end
     assert not objection(given.failure, given.lines, of, ending)
     assert new.revision == 7
     assert [each.by for each in new.opinions] == [RULES, "m"]
-    assert new.error_type is not ErrorType.NONE or not ending.known
+    assert new.error_type is not ErrorType.NONE or not ending.is_known
     if band(of) is Band.LIKELY and of is not None:
         assert (new.error_type, new.root, new.faulty_component) == (of.error_type, of.root, of.faulty_component)
     if of is None or of.error_type is ErrorType.NONE:
