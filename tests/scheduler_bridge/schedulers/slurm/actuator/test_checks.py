@@ -68,7 +68,7 @@ def test_a_node_that_fails_its_check_is_drained_and_what_was_seen_is_kept(site: 
 
 def test_a_node_that_passes_stays_in_service(site: CheckingSite) -> None:
     assert site.carry_out("true", Action.DRAIN) == [Outcome.REFUSED]
-    assert site.written.results[-1].detail.startswith("check: n2 is well")
+    assert site.written.results[-1].detail.startswith("check: n2 is healthy")
     assert site.state() == (SchedulerNodeState.UP, False)
 
 
