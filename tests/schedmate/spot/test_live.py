@@ -23,7 +23,7 @@ SETTINGS = {
     "SCHEDMATE_BRIDGE__EVICT_GRACE_SECONDS": "0",
     "SCHEDMATE_BRIDGE__USER_SHARE": "1",
     "SCHEDMATE_SPOT__ORGANISATION": "partition",
-    "SCHEDMATE_SPOT__UPDATE_SECONDS": "2",
+    "SCHEDMATE_SPOT__UPDATE_SECONDS": "6",  # a hold expires after that, and is not decided again: a busy host needs seconds
     "SCHEDMATE_SPOT__LOOK_SECONDS": "0.5",
 }
 
