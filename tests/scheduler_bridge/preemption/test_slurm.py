@@ -15,6 +15,7 @@ from scheduler_bridge.schedulers.slurm.client import SlurmClient, SlurmCommands,
 from scheduler_bridge.selectors import Selector
 from tests.scheduler_bridge.findings import Written, checkpoint, failure
 from tests.servers.slurm import Slurm
+from tests.waiting import until
 
 pytestmark = pytest.mark.slurm
 
@@ -159,9 +160,12 @@ def test_nobody_goes_in_vain_for_want_of_a_feature_or_into_a_reservation(
         step(bridge, slurm, wants, "RUNNING")
         assert [at[decision.job] for decision in written.decisions] == ["n2"]
         inside = slurm.submit("sleep 60", "--gres=gpu", "--partition=urgent", "--reservation=class")
-        listed = {job.job: job for job in json_list.parse(commands("squeue", "--json"))}
-        for job in (wants, inside):
-            assert listed[job] == client.job(job)
+
+        def is_listed_as_shown() -> bool:
+            listed = {job.job: job for job in json_list.parse(commands("squeue", "--json"))}
+            return all(listed[job] == client.job(job) for job in (wants, inside))
+
+        until(is_listed_as_shown)  # a job may start between both
         assert (client.job(wants).features, client.job(inside).reservation) == ("fast", "class")
     finally:
         slurm.run("scancel", "--partition=urgent")
