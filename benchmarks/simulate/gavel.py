@@ -30,11 +30,11 @@ def read_gavel_speeds(file: Path, gpu_type: str) -> PackedSpeeds:
         raise UserError(f"expected throughputs of pairs in {file}: {in_words(error)}") from error
     if gpu_type not in by_type:
         raise UserError(f"expected one of {', '.join(sorted(by_type))} in {file}, got {gpu_type[:60]!r}")
-    steps = {name: beside for name, beside in by_type[gpu_type].items() if name.endswith(", 1)")}
-    alone = {name: beside.get("null") for name, beside in steps.items()}
+    steps = {name: packed_with for name, packed_with in by_type[gpu_type].items() if name.endswith(", 1)")}
+    alone = {name: packed_with.get("null") for name, packed_with in steps.items()}
     pairs: dict[tuple[PackedWorkload, PackedWorkload], tuple[float, float]] = {}
-    for one, beside in steps.items():
-        for other, packed in beside.items():
+    for one, packed_with in steps.items():
+        for other, packed in packed_with.items():
             own, others = alone[one], alone.get(other)
             if not isinstance(packed, list) or not isinstance(own, float) or not isinstance(others, float):
                 continue

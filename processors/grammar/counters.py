@@ -144,7 +144,7 @@ def add_bare_counter(fields: list[Field], texts: Sequence[str], counter: int, *,
 
 
 def _set_outer_counter(fields: list[Field], counter: int) -> None:
-    """Set the counter before a bar to that of an outer loop if a step time stands behind the bar: `Iter: 7 |##| (28/28) Batch: 0.03s`."""
+    """Set the counter before a bar to that of an outer loop if a step time follows the bar: `Iter: 7 |##| (28/28) Batch: 0.03s`."""
     ended = {field.name for field in fields if field.meaning is Meaning.TOTAL}
     if any(field.meaning is Meaning.STEP_TIME and field.name and field.index > counter for field in fields):
         fields[:] = [
